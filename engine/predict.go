@@ -162,6 +162,9 @@ func (o *Predictor) step(ctx context.Context, step int, results *results) events
 		f.After = missing.Steps
 		f.Diff = *notKnownYet(o.Plan, missing).Diff
 		return f
+	case err != nil && f.Maybe: // the run may well skip it
+		f.Diff = unpredicted("it would fail: " + err.Error())
+		return f
 	case err != nil:
 		f.Error = err.Error()
 		return f

@@ -324,6 +324,7 @@ func (r *Registry) newCallee(kind, name, given, module string, f *calleeFile) *s
 		}
 	}
 	c.Untrusted = r.askAboutFiles(c.Files(), r.shownPath(f.path))
+	c.Barred = c.Untrusted
 	return c
 }
 

@@ -17,10 +17,13 @@ type Callee struct {
 	Digest  string   `json:"digest"`            // SHA-256 of the file
 	Members []Member `json:"members,omitempty"` // what the file imports of collections
 
-	Own       bool `json:"own,omitempty"`     // it counts before what moon has under that name
-	Brought   bool `json:"brought,omitempty"` // the file came with the playbook
-	Untrusted bool `json:"-"`                 // it, or what it imports, came with the playbook, and no one has said that it may run; that is asked again when a plan is read
-	Guessed   bool `json:"-"`                 // its file is not trusted, and only running it would tell whether it has it
+	Own     bool `json:"own,omitempty"`     // it counts before what moon has under that name
+	Brought bool `json:"brought,omitempty"` // the file came with the playbook
+	// Untrusted says that it, or what it imports, came with the playbook, and no one had said that it may run when the plan was made. A
+	// plan that is read is the same whatever has been trusted since; Barred is the answer of now.
+	Untrusted bool `json:"untrusted,omitempty"`
+	Barred    bool `json:"-"`
+	Guessed   bool `json:"-"` // its file is not trusted, and only running it would tell whether it has it
 }
 
 // Files are the files whose text runs.

@@ -124,7 +124,7 @@ func refuseUntrusted(p *plan.Plan) error {
 			return refused(g.Path)
 		}
 	}
-	if c := p.Basis.Called.Untrusted(); c != nil {
+	if c := p.Basis.Called.Barred(); c != nil {
 		return refused(c.Path)
 	}
 	return nil

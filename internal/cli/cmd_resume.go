@@ -217,7 +217,7 @@ func (c *resumeCmd) planned(call *app.Invocation, past history.Past) (r resumabl
 	if err != nil {
 		return r, err
 	}
-	here.Plugins, r.again.Plugins = found, found
+	here.Plugins, r.again.Plugins, here.Outside.TrustsFiles = found, found, r.again.Outside.TrustsFiles
 	askTrust(call, r.again)
 	switch {
 	case past.Options.Saved:

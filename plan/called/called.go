@@ -132,8 +132,15 @@ func (n *Notes) Callees() []*spec.Callee {
 
 // Untrusted is one of the callees that is not called because no one has trusted its file; nil if there is none.
 func (n *Notes) Untrusted() *spec.Callee {
+	return n.first(func(c *spec.Callee) bool { return c.Untrusted })
+}
+
+// Barred is a file that may not run now; nil if all may.
+func (n *Notes) Barred() *spec.Callee { return n.first(func(c *spec.Callee) bool { return c.Barred }) }
+
+func (n *Notes) first(is func(*spec.Callee) bool) *spec.Callee {
 	for _, c := range n.Callees() {
-		if c.Untrusted {
+		if is(c) {
 			return c
 		}
 	}

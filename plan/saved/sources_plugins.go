@@ -138,7 +138,7 @@ func (s *Sources) plugins(abs func(string) string, o plan.Options) (knownPlugins
 		for i := range kept.Members {
 			kept.Members[i].Path = abs(kept.Members[i].Path)
 		}
-		kept.Untrusted = o.Outside.TrustsFiles == nil || !o.Outside.TrustsFiles(kept.Files())
+		kept.Barred = o.Outside.TrustsFiles == nil || !o.Outside.TrustsFiles(kept.Files())
 		known.callees = append(known.callees, &kept)
 	}
 	return known, nil

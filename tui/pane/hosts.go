@@ -104,15 +104,20 @@ func (m HostWords) hangsOn(d *draw.Doc, p *plan.Step) {
 			d.Value("unless", m.StepName(g.Step)+" runs")
 		}
 	}
-	var names []string
+	var names, possible []string
 	// The plan notes notifications at the handler, which comes after its tasks. A handler has a step for each host, but one name.
 	for i := p.Index + 1; i < len(m.Plan.Steps) && !p.Handler; i++ {
 		h := &m.Plan.Steps[i]
-		if h.Handler && slices.Contains(h.Notifiers, p.Index) && !slices.Contains(names, h.Title()) {
-			names = append(names, h.Title())
+		list := &names
+		if h.NamedOnly(p.Index) {
+			list = &possible
+		}
+		if h.Handler && slices.Contains(h.Notifiers, p.Index) && !slices.Contains(*list, h.Title()) {
+			*list = append(*list, h.Title())
 		}
 	}
 	d.Value("notifies", strings.Join(names, ", "))
+	d.Value("may notify", strings.Join(possible, ", "))
 }
 
 // hostsLooked bounds the steps that are looked through for their hosts, for a frame.

@@ -127,10 +127,10 @@ func (c *callee) Call(in *call.Input) (any, error) {
 	switch {
 	case t.stopped != nil:
 		return nil, t.stopped
-	case c.Untrusted && now:
+	case c.Barred && now:
 		return nil, value.Errorf(value.Failure, "look at it, run moon trust on the playbook, and plan again", "%s came with the playbook, and is not trusted yet",
 			c.of.plan.Shown(c.Path))
-	case c.Untrusted:
+	case !now && (c.Untrusted || c.Barred):
 		return nil, c.later()
 	case c.Kind == spec.CalleeLookup && !now:
 		return nil, c.later()
