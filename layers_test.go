@@ -142,21 +142,22 @@ var layers = map[string][]string{
 
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
-	"internal/app": {"exec/python", "plan/called",
-		"plan/selector",
+	"internal/app": {
+		"exec/python", "plan/called", "plan/selector",
 		"plan/found", "plan/playbook",
 		"internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "events/rundir", "internal/app/statedir", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
-	"internal/install":        {"exec/process", "internal/diag", "internal/suggest", "plan/playbook"},                                                      // requirements and files: it knows no plans
+	"internal/install":        {"exec/fsys", "exec/process", "internal/diag", "internal/suggest", "plan/playbook"},                                         // requirements and files: it knows no plans
 	"internal/series":         {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
 	"internal/app/statedir":   {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
-	"internal/cli/installing": {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/playbook", "secret"},
+	"internal/cli/installing": {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
 	"internal/cli/modules":    {"internal/diag", "plan/collection", "plan/playbook"},
 	"internal/cli/nearby":     {"internal/pattern", "internal/diag", "plan"},
 	"internal/cli/predicted":  {"events", "plan", "tui/status"},
 	"internal/cli/recorded":   {"internal/app", "plan", "plan/prior"},
 	"internal/cli/reference":  {"exec/facts", "exec/spec", "internal/app", "internal/suggest", "plan/schema"},
-	"internal/cli": {"plan/called",
+	"internal/cli": {
+		"plan/called",
 		"internal/cli/installing", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",

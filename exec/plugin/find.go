@@ -430,7 +430,7 @@ func (r *Registry) describePlugin(f *Found) error {
 		return &spec.PluginError{Text: "the plugin " + f.Shown + " cannot be used: " + err.Error()}
 	}
 	defer remove()
-	stderr := &tail{}
+	stderr := &process.Tail{}
 	answer := &lastLine{}
 	hello, err := encodeLine(newCall(1, "initialize", r.newGreeting()))
 	if err != nil {
@@ -441,7 +441,7 @@ func (r *Registry) describePlugin(f *Found) error {
 	words := r.search.Asker.Output(context.Background(), []string{program, "describe"}, filepath.Dir(f.Path), string(hello), answer, stderr)
 	text := answer.endLine()
 	words = strings.ReplaceAll(words, program, f.Path) // which is where it will be corrected
-	switch said := strings.ReplaceAll(stderr.lastLine(), program, f.Path); {
+	switch said := strings.ReplaceAll(stderr.LastLine(), program, f.Path); {
 	case words != "" && said != "":
 		return broken(fmt.Errorf("asked what it can do: %s: %s", words, said))
 	case words != "":

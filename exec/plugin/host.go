@@ -336,12 +336,12 @@ func (h *Host) askOnce(ctx context.Context, g *spec.Plugin, method string, param
 	}
 	defer done()
 	h.logHeard("request", text)
-	out, stderr := &lastLine{}, &tail{}
+	out, stderr := &lastLine{}, &process.Tail{}
 	words := h.Asker.Output(ctx, exec.Argv(g, path, method), h.ownDir(), string(text), out, stderr)
 	h.logHeard("answer", out.endLine())
 	switch answer := out.endLine(); {
 	case words != "":
-		return nil, stderr.wrapError(fmt.Sprintf("%s: %s", namePlugin(g), words))
+		return nil, wrapError(stderr, fmt.Sprintf("%s: %s", namePlugin(g), words))
 	case out.over:
 		return nil, fmt.Errorf("%s: %w", namePlugin(g), errTooLong)
 	case !json.Valid(answer):

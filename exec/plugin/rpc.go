@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"moon/exec"
+	"moon/exec/process"
 )
 
 // call is a message to a plugin. Without ID it is a notification.
@@ -57,7 +58,7 @@ type peer struct {
 	turn       chan struct{}
 	concurrent bool
 	patience   time.Duration
-	stderr     tail
+	stderr     process.Tail
 
 	mu     sync.Mutex
 	calls  map[int]*pending
@@ -242,9 +243,9 @@ func (p *peer) explainEnd() error {
 	why := p.broken
 	p.mu.Unlock()
 	if why != nil {
-		return p.stderr.wrapError(why.Error())
+		return wrapError(&p.stderr, why.Error())
 	}
-	return p.stderr.wrapError(fmt.Sprintf("the plugin %s ended before it had answered: %s", p.shown, p.c.End()))
+	return wrapError(&p.stderr, fmt.Sprintf("the plugin %s ended before it had answered: %s", p.shown, p.c.End()))
 }
 
 // cancelCall asks a plugin to end a call, and ends the plugin if it does not.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
-	"sync"
+
+	"moon/exec/process"
 )
 
 // maxLine is the longest message, in bytes, that a plugin may say. It bounds the memory that a broken one can take.
@@ -54,38 +54,8 @@ func (l *lastLine) passOn() {
 // endLine returns the last line.
 func (l *lastLine) endLine() []byte { return bytes.TrimSpace(l.held) }
 
-// tail keeps the end of a text.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-const maxTail = 2 << 10
-
-// Write implements io.Writer.
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, p...)
-	if over := len(t.text) - maxTail; over > 0 {
-		t.text = append(t.text[:0], t.text[over:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(string(bytes.ToValidUTF8(t.text, nil)))
-}
-
-func (t *tail) lastLine() string {
-	text := t.String()
-	return text[strings.LastIndexByte(text, '\n')+1:]
-}
-
 // wrapError adds the end of what was said to an error.
-func (t *tail) wrapError(words string) error {
+func wrapError(t *process.Tail, words string) error {
 	if text := t.String(); text != "" {
 		words += "\n" + text
 	}

@@ -297,7 +297,7 @@ type helper struct {
 	flooded chan struct{}
 	part    bytes.Buffer
 	over    bool
-	said    tail
+	said    process.Tail
 }
 
 // Write takes what it says. A line waits until it is asked for: a helper says nothing that was not asked for.
@@ -358,34 +358,8 @@ func (h *helper) explainEnd() error {
 		return errors.New("the helper in Python takes no more")
 	}
 	words := "the helper in Python ended: " + h.c.End()
-	if last := h.said.lastLine(); last != "" {
+	if last := h.said.LastLine(); last != "" {
 		words += ": " + last
 	}
 	return errors.New(words)
-}
-
-// tail keeps the end of what it writes to standard error.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-const maxTail = 2 << 10
-
-// Write implements io.Writer.
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, p...)
-	if over := len(t.text) - maxTail; over > 0 {
-		t.text = append(t.text[:0], t.text[over:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) lastLine() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	text := strings.TrimSpace(string(bytes.ToValidUTF8(t.text, nil)))
-	return text[strings.LastIndexByte(text, '\n')+1:]
 }

@@ -55,7 +55,7 @@ func (i *Installer) fetchTree(ctx context.Context, r *Release) error {
 			return err
 		}
 		defer func() { _ = f.Close() }()
-		if err := unpack(f, dir); err != nil {
+		if err := unpack(ctx, f, dir); err != nil {
 			return err
 		}
 		return r.takeArchive(dir)
@@ -132,10 +132,7 @@ func (i *Installer) download(ctx context.Context, server *Server, r *Release, ad
 	if got := hex.EncodeToString(h.Sum(nil)); digest != "" && got != digest {
 		return fmt.Errorf("%s has the SHA-256 %s, and the server says %s: it is damaged", address, got, digest)
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	if err := unpack(f, dir); err != nil {
+	if err := unpack(ctx, f, dir); err != nil {
 		return err
 	}
 	return r.takeArchive(dir)

@@ -492,7 +492,7 @@ func TestHostile(t *testing.T) {
 		"link":     {raw(tar.Header{Name: "a", Typeflag: tar.TypeSymlink, Linkname: filepath.Dir(outside)}, tar.Header{Name: "a/owned", Typeflag: tar.TypeReg}), "the link a leads out of it"},
 		"device":   {raw(tar.Header{Name: "a", Typeflag: tar.TypeChar}), `"a" is neither a file nor a directory nor a link`},
 		"hard":     {raw(tar.Header{Name: "a", Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}), "path escapes from parent"},
-		"no tar":   {[]byte("<html>"), "it is not an archive of tar"},
+		"no tar":   {[]byte("<html>"), "neither a tar nor a zip archive"},
 		"empty":    {raw(), "the archive is empty"},
 		"changed":  {pack(t, changed), "README.md differs from what was packed: the archive is damaged"},
 		"more":     {pack(t, more), "plugins/modules/more.py was not packed with the others: the archive is damaged"},

@@ -1,10 +1,7 @@
 package install
 
 import (
-	"archive/tar"
-	"bufio"
-	"bytes"
-	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"moon/exec/fsys"
 )
 
 // Bounds of what is unpacked: an archive may claim to be anything.
@@ -161,61 +160,55 @@ func addLink(root *os.Root, name, target string) error {
 	return root.Symlink(target, name)
 }
 
-// unpack unpacks an archive, compressed or not, into an empty directory. What would get out of that is refused.
-func unpack(archive io.Reader, dir string) error {
+// unpack unpacks an archive into an empty directory. What would get out of that is refused.
+func unpack(ctx context.Context, archive *os.File, dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = root.Close() }()
-	in := bufio.NewReader(archive)
-	var plain io.Reader = in
-	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return err
-		}
-		plain = z
+	ar, err := fsys.OpenArchive(archive, "the archive")
+	if err != nil {
+		return err
 	}
+	// The limits are its own: those of fsys name arguments that only a step has.
 	files, size := 0, int64(0)
-	for t := tar.NewReader(plain); ; {
-		h, err := t.Next()
-		if errors.Is(err, io.EOF) {
-			if files == 0 {
-				return errors.New("the archive is empty")
-			}
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("it is not an archive of tar: %w", err)
-		}
-		if h.Typeflag == tar.TypeXGlobalHeader {
-			continue
-		}
-		name := path.Clean(h.Name)
-		if files, size = files+1, size+h.Size; files > filesLimit || size > bytesLimit {
+	err = ar.Each(ctx, func(m *fsys.Member) error {
+		if files, size = files+1, size+m.Size; files > filesLimit || size > bytesLimit {
 			return fmt.Errorf("the archive has more than %d files or %d GiB", filesLimit, bytesLimit>>30)
 		}
-		switch {
-		case name == ".":
-		case !filepath.IsLocal(name):
-			return fmt.Errorf("the archive has a file outside of it: %q", h.Name)
-		case h.Typeflag == tar.TypeDir:
-			err = root.MkdirAll(name, 0o755)
-		case h.Typeflag == tar.TypeReg:
-			_ = root.Remove(name) // an archive may have a file twice: the last counts
-			err = addFile(root, name, t, h.FileInfo().Mode())
-		case h.Typeflag == tar.TypeSymlink:
-			err = addLink(root, name, h.Linkname)
-		case h.Typeflag == tar.TypeLink:
-			err = linkFile(root, name, path.Clean(h.Linkname))
-		default:
-			err = fmt.Errorf("%q is neither a file nor a directory nor a link", h.Name)
-		}
+		return addMember(root, m)
+	})
+	if err == nil && files == 0 {
+		err = errors.New("the archive is empty")
+	}
+	return err
+}
+
+func addMember(root *os.Root, m *fsys.Member) error {
+	name := path.Clean(m.Name)
+	switch {
+	case name == ".":
+		return nil
+	case !filepath.IsLocal(name):
+		return fmt.Errorf("the archive has a file outside of it: %q", m.Name)
+	}
+	switch m.Kind {
+	case fsys.Directory:
+		return root.MkdirAll(name, 0o755)
+	case fsys.Link:
+		return addLink(root, name, m.Target)
+	case fsys.HardLink:
+		return linkFile(root, name, path.Clean(m.Target))
+	case fsys.Regular:
+		content, err := m.Open()
 		if err != nil {
 			return err
 		}
+		_ = root.Remove(name) // an archive may have a file twice: the last counts
+		return addFile(root, name, content, fs.FileMode(m.Mode))
 	}
+	return fmt.Errorf("%q is neither a file nor a directory nor a link", m.Name)
 }
 
 // linkFile makes a second name of a file that an archive has a file of two names for: a copy of it.

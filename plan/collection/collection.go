@@ -8,6 +8,9 @@ import (
 	"moon/internal/pattern"
 )
 
+// Requirements are the files that say which collections and roles a project needs, as they are looked for in its directory.
+var Requirements = []string{"requirements.yml", "requirements.yaml", "collections/requirements.yml", "roles/requirements.yml"}
+
 // Kind is what a plugin is for: the name of its directory below plugins/.
 type Kind string
 

@@ -127,6 +127,7 @@ func TestTemplateErrors(t *testing.T) {
 		{"{% for x in range(5000000) %}{% endfor %}", "cannot loop over a range of 5000000 numbers", "", "", value.TypeError},
 
 		// Types.
+		{"{{ '99999999999999999999' | int }}", "filter `int` failed: 99999999999999999999 does not fit into 64 bits", "", "int", value.Failure},
 		{"{{ name + 1 }}", "`+` does not work on a string and a number", "join as text with `~`, or turn the string into a number with `| int`", "+", value.TypeError},
 		{"{{ cfg + cfg }}", "`+` does not work on a map and a map", "merge maps with `| combine(…)`", "+", value.TypeError},
 		{"{{ digits > 3 }}", "cannot compare a string with a number", "turn the string into a number with `| int` or `| float`", ">", value.TypeError},

@@ -17,6 +17,7 @@ import (
 	"moon/internal/diag"
 	"moon/internal/install"
 	"moon/internal/termtext"
+	"moon/plan/collection"
 	"moon/plan/playbook"
 	"moon/secret"
 )
@@ -60,7 +61,7 @@ func (c *Install) Run(call *app.Invocation) error {
 	// Each file has a lock file of its own, and is installed by itself: what one wants is not held against the others.
 	files := c.Requirements
 	if len(files) == 0 {
-		for _, name := range []string{"requirements.yml", "requirements.yaml", "collections/requirements.yml", "roles/requirements.yml"} {
+		for _, name := range collection.Requirements {
 			if _, err := os.Stat(name); err == nil {
 				files = append(files, name)
 			}

@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -46,8 +47,12 @@ func filterInt(c *call.Input) (any, error) {
 			digits = "-" + digits
 		}
 	}
-	if n, err := strconv.ParseInt(digits, base, 64); err == nil {
+	n, err := strconv.ParseInt(digits, base, 64)
+	switch {
+	case err == nil:
 		return int(n), nil
+	case errors.Is(err, strconv.ErrRange): // Python's whole numbers have no bounds, and another number would be wrong
+		return nil, value.Errorf(value.Failure, "", "%s does not fit into 64 bits", s)
 	}
 	// Jinja falls back to a float: '1.9' | int is 1.
 	if f, err := strconv.ParseFloat(s, 64); err == nil && math.Abs(f) < 1<<63 && base == 10 {

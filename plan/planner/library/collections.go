@@ -91,7 +91,7 @@ func (l *Library) suggestCollection(name string) string {
 
 // howToInstall says how to get roles and collections that are missing, if a file of requirements is there; "" otherwise.
 func (l *Library) howToInstall() string {
-	for _, name := range []string{"requirements.yml", "roles/requirements.yml", "collections/requirements.yml"} {
+	for _, name := range collection.Requirements {
 		if l.disk.Regular(filepath.Join(l.o.Dir, name)) {
 			return "moon install -r " + name + " gets what that file lists"
 		}
