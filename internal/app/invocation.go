@@ -58,9 +58,10 @@ func (call *Invocation) Guard() (flush func()) {
 	return func() { out.flush(); errs.flush() }
 }
 
-// sayWaiting says that moon waits for a program. The TUI says in its own words that it plans.
+// sayWaiting says to a person that moon waits for a program. The TUI says in its own words that it plans. A file that is compared
+// with another must not depend on how fast the machine is, and the error of a program that takes too long names it.
 func (call *Invocation) sayWaiting(what string, most time.Duration) {
-	if !call.Terminal.shown() {
+	if !call.Terminal.shown() && IsTerminal(call.Err) {
 		fmt.Fprintf(call.Err, "moon: waiting for %s, %s at most (--program-timeout)\n", termtext.CleanName(what), most)
 	}
 }

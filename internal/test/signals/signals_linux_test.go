@@ -3,6 +3,7 @@ package signals
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
 	"moon/internal/app"
@@ -121,21 +123,28 @@ func TestSlowPrediction(t *testing.T) {
 	}
 	moon := p.Command("run", "PATH="+p.Dir+"/bin:"+os.Getenv("PATH"))
 	moon.Args = []string{moon.Args[0], "plan", "--check", "--program-timeout", "2s", p.Dir + "/site.yml"}
-	var out, said bytes.Buffer
-	moon.Stdout, moon.Stderr = &out, &said
+	screen, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer screen.Close()
+	var out bytes.Buffer
+	moon.Stdout, moon.Stderr = &out, slave
 	if err := moon.Start(); err != nil {
 		t.Fatal(err)
 	}
+	_ = slave.Close()
 	fakes.AwaitFile(t, p.Dir+"/asked")
 	if code := codeOf(t, moon); code != app.ExitDone {
 		t.Errorf("exit %d", code)
 	}
+	said, _ := io.ReadAll(screen) // its end is an error: nobody has the other side open
 	fakes.AwaitSleepers(t, mark, 0)
 	if want := "it took more than 2s; --program-timeout gives it longer"; !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "would create") {
 		t.Errorf("it does not say %q, and what the other step does, but\n%s", want, out.String())
 	}
-	if want := "moon: waiting for the prediction of step-0001 «sources», 2s at most (--program-timeout)\n"; said.String() != want {
-		t.Errorf("meanwhile it says\n%s\nwant\n%s", said.String(), want)
+	if want := "moon: waiting for the prediction of step-0001 «sources», 2s at most (--program-timeout)\r\n"; string(said) != want {
+		t.Errorf("meanwhile it says\n%s\nwant\n%s", said, want)
 	}
 }
 
