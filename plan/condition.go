@@ -192,7 +192,9 @@ func WhenText(list []Condition) string {
 		if len(list) > 1 && (strings.Contains(text, " or ") || strings.Contains(text, "||")) {
 			text = "(" + text + ")"
 		}
-		parts = append(parts, text)
+		if !slices.Contains(parts, text) { // two gates may ask the same
+			parts = append(parts, text)
+		}
 	}
 	return strings.Join(parts, " and ")
 }

@@ -285,21 +285,23 @@ func (r *Renderer) warned(v playbook.Value, err error) bool {
 	return true
 }
 
-// FailsThere ends what is said of an undefined name for which a task may fail.
+// FailsThere ends what is said of an undefined name, or of what else cannot be evaluated, for which a task may fail.
 const FailsThere = ": the task will fail there, which `ignore_errors` or a `rescue` provides for"
 
-const failsReached = ": the task will fail there if its condition holds, which only the run knows"
+// FailsReached ends what is said of it where only the run knows whether the task is reached.
+const FailsReached = ": the task will fail there if its condition holds, which only the run knows"
 
 // FailsLater reports whether an error is one for which the task fails in the run, or may fail, instead of the plan. If so, the renderer
 // knows it, and why ends what is said of it.
 func (r *Renderer) FailsLater(e *value.Error) (why string, fails bool) {
-	if e.Kind != value.UndefinedError || r.running() || !r.MayFail && !r.Unsure {
+	// Misspelt filters and the like are mistakes of the text, which are found however it ends.
+	if e.Kind == value.SyntaxError || r.running() || !r.MayFail && !r.Unsure {
 		return "", false
 	}
 	if r.Undefined, r.Fails = true, true; r.MayFail {
 		return FailsThere, true
 	}
-	return failsReached, true
+	return FailsReached, true
 }
 
 func (r *Renderer) mistake(v playbook.Value, e *value.Error) {

@@ -163,6 +163,8 @@ type Compiled struct {
 	Undo    *Compiled   // of the step that reverses it; nil if there is none
 	Sound   bool        // the arguments are of a kind the action takes
 
+	Refused *diag.Diagnostic // why its action cannot be used, which does not matter where it is left out; nil if it can
+
 	Reached  int  // how often it was planned, on whichever host
 	Misspelt bool // an argument is not known: it may be one that seems to be missing
 }

@@ -246,7 +246,7 @@ func (p *playsState) unnamed(t *playbook.Task) string {
 }
 
 // tasksFile finds a file of tasks: beside the file that names it, in the role's tasks, beside the playbook.
-func (p *playsState) tasksFile(c *taskContext, name string) string {
+func (p *evaluator) tasksFile(c *taskContext, name string) string {
 	path, _ := c.lookout(p.plan.Root).FindTasks(name, p.o.Home, p.disk)
 	return path
 }

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"path/filepath"
 	"slices"
 
 	"moon/exec/spec"
@@ -94,6 +95,9 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	idle := s.Excluded || s.Prediction == plan.WillSkip
 	if t.Absent && !idle {
 		p.ReportNoModule(t, c.collections, c.chain)
+	}
+	if k.Refused != nil && !idle {
+		p.Report(*k.Refused)
 	}
 	if !idle {
 		renderVars(false)
@@ -212,7 +216,7 @@ func (p *stepPlanner) makePlace(s *plan.Step, k *plan.Task, c *taskContext) {
 }
 
 // isPlace reports whether a step that names something is an open place: if the name is known only in the run, or if it must be certain
-// that the step is reached and is not.
+// that the step is reached and is not, as where a file includes itself: only the run knows how often.
 func (p *stepPlanner) isPlace(c *taskContext, own *vars.Layer, sure bool) bool {
 	of := c.finds
 	if !of.Ask {
@@ -223,7 +227,13 @@ func (p *stepPlanner) isPlace(c *taskContext, own *vars.Layer, sure bool) bool {
 	for _, part := range of.Parts() {
 		r.Text(part)
 	}
-	return !r.Failed && (of.Sure && !sure || len(r.Missing) > 0) && (len(r.Missing) == 0 || p.comes(r.Missing))
+	must := of.Sure || of.Src.Kind == playbook.Include && len(r.Missing) == 0 && p.isOpen(c, r.Text(of.Name))
+	return !r.Failed && (must && !sure || len(r.Missing) > 0) && (len(r.Missing) == 0 || p.comes(r.Missing))
+}
+
+// isOpen reports whether the file of tasks that an include names is being included already.
+func (p *stepPlanner) isOpen(c *taskContext, name string) bool {
+	return p.Times(filepath.Base(name), false) > 0 && p.Times(p.tasksFile(c, name), true) > 0
 }
 
 // foreclose notes of a step that it will give nothing, if that is known.

@@ -37,6 +37,16 @@ func gated(list []gateAt) []plan.Condition {
 	return conds
 }
 
+// ownText is what the conditions of an include say besides those of the gates that it is behind, which what is inside is behind, too. It is
+// the last of these if it has none.
+func ownText(list []plan.Condition) (text string) {
+	first := slices.IndexFunc(list, func(c plan.Condition) bool { return c.Gate == nil })
+	if first < 0 {
+		first = max(len(list)-1, 0)
+	}
+	return plan.WhenText(list[first:])
+}
+
 // addGates puts what decides whether a task is there at all before its own conditions.
 func (p *stepPlanner) addGates(k *plan.Task, c *taskContext) {
 	if own := p.gatesOf(c); len(c.gates)+len(own) > 0 {

@@ -30,12 +30,13 @@ func excludeHosts(p *planner, cs []*taskContext, t *playbook.Task) {
 	}
 }
 
-// itemsOrFailure is itemsOf, with what stands for the whole loop if it is over an undefined name, for which the task may fail: one task
-// that does.
+// itemsOrFailure is itemsOf, with what stands for the whole loop if a name is undefined for which the task may fail: one task that
+// does. It may where its author has provided for it, and where only the run knows whether the task is reached.
 func (p *playsState) itemsOrFailure(c *taskContext, t *playbook.Task) (
 	list []items.Item, typ string, late []value.Missing, ok bool, failing *playbook.Task,
 ) {
-	if t.Kind != playbook.Action || !p.mayFail(c) {
+	why := plan.FailsThere
+	if c.play == nil || t.Kind == playbook.Block || !p.mayFail(c) && !p.isUnsure(c, &why) {
 		list, typ, late, ok = p.itemsOf(c, t)
 		return list, typ, late, ok, nil
 	}
@@ -51,7 +52,7 @@ func (p *playsState) itemsOrFailure(c *taskContext, t *playbook.Task) (
 	fails := !ok && len(said) > 0 && !slices.ContainsFunc([]diag.Diagnostic(said), isOther)
 	for _, d := range said {
 		if fails {
-			d.Severity, d.Message = diag.Warning, d.Message+plan.FailsThere
+			d.Severity, d.Message = diag.Warning, d.Message+why
 		}
 		p.Report(d)
 	}
@@ -59,4 +60,15 @@ func (p *playsState) itemsOrFailure(c *taskContext, t *playbook.Task) (
 		return list, typ, late, ok, nil
 	}
 	return nil, "", nil, false, p.standins.Failing(t, said[0].Message)
+}
+
+// isUnsure reports whether only the run decides the conditions of a task. It then sets what is said of a task that may fail for that.
+func (p *playsState) isUnsure(c *taskContext, why *string) bool {
+	quiet := p.Renderer(p.env(c, nil), c.chain)
+	quiet.Report = func(diag.Diagnostic) {}
+	if v := quiet.Decide(c.when); v.Known || quiet.Failed {
+		return false
+	}
+	*why = plan.FailsReached
+	return true
 }

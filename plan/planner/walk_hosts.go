@@ -499,12 +499,12 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what strin
 	}
 	p.taskTelling(inside, decider, func(c *taskContext, step int) {
 		s := &p.plan.Steps[step]
-		if s.Excluded || s.Prediction == plan.WillSkip {
+		if s.Excluded || s.Prediction == plan.WillSkip || s.Task.Src.Action != decider.Action { // it fails for its loop
 			return
 		}
 		outer := p.applied(c, t)
 		outer.gates = append(slices.Clip(outer.gates),
-			gateAt{Gate: plan.Gate{Step: step, Ran: true}, text: s.When, pos: t.Pos, role: 0})
+			gateAt{Gate: plan.Gate{Step: step, Ran: true}, text: ownText(s.Task.When), pos: t.Pos, role: 0})
 		// An answer that is known needs no gate: what is inside would wait for a step that decides nothing.
 		if s.When == "" || s.Prediction == plan.WillRun {
 			outer.gates = outer.gates[:len(outer.gates)-1]

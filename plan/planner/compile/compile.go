@@ -204,8 +204,10 @@ func onlyInPlays(t *playbook.Task) bool {
 	return false
 }
 
-// declaration is the declaration of a task's action; nil if it cannot be used, which is said.
-func (c *Compiler) declaration(t *playbook.Task, chain []string) *spec.Action {
+// declaration is the declaration of a task's action; nil if it cannot be used. Roles have tasks for machines of other kinds: what keeps a
+// plugin from being used is said where the task is not left out.
+func (c *Compiler) declaration(k *plan.Compiled, chain []string) *spec.Action {
+	t := k.Src
 	if a, ok := spec.Lookup(t.Action); ok {
 		if c.refuses(t) {
 			c.problems.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain,
@@ -227,7 +229,9 @@ func (c *Compiler) declaration(t *playbook.Task, chain []string) *spec.Action {
 		if e, ok := errors.AsType[*spec.PluginError](err); ok {
 			hint = e.Hint
 		}
-		c.problems.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain, hint, "%s", err)
+		k.Refused = &diag.Diagnostic{
+			Pos: t.ActionPos, Width: utf8.RuneCountInString(t.ActionKey), Chain: chain, Hint: hint, Message: err.Error(),
+		}
 		return nil
 	}
 	if c.plan.Declared == nil {
@@ -290,7 +294,7 @@ func (c *Compiler) compile(t *playbook.Task, chain []string) *plan.Compiled {
 			k.Action, _ = spec.Steering(t.Action)
 		}
 		if k.Action == nil && !t.Absent {
-			k.Action = c.declaration(t, chain)
+			k.Action = c.declaration(k, chain)
 		}
 		// What is wrong with its action is said, or will be. What it registers is there for the steps after it.
 		if t.Absent || k.Action == nil && t.Action != "" {

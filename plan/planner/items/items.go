@@ -165,7 +165,7 @@ func (l *Reader) lookedUp(t *playbook.Task, r *plan.Renderer, e *plan.Env) (item
 		r.Wrong(over, err)
 		return nil, nil, false
 	}
-	terms := r.Value(over)
+	terms := termsOf(name, r, over)
 	if r.Failed {
 		return nil, nil, false
 	}
@@ -183,6 +183,28 @@ func (l *Reader) lookedUp(t *playbook.Task, r *plan.Renderer, e *plan.Env) (item
 		return nil, nil, false
 	}
 	return Of(list), missing, len(missing) == 0
+}
+
+// termsOf are the terms of a lookup that is looped over. As in Ansible, a name of a file that needs an undefined name is the name of no
+// file, nor does a map with such a name in it count, and the next one is looked for.
+func termsOf(lookup string, r *plan.Renderer, over playbook.Value) any {
+	if lookup != "first_found" || r.Lenient {
+		return r.Value(over)
+	}
+	undefined := r.Undefined
+	r.Lenient = true
+	defer func() { r.Lenient, r.Undefined = false, undefined }()
+	if over.Kind() != playbook.List {
+		return r.Value(over)
+	}
+	terms := []any{}
+	for _, one := range over.Items() {
+		r.Undefined = false
+		if term := r.Value(one); !r.Undefined || one.Kind() == playbook.String {
+			terms = append(terms, term)
+		}
+	}
+	return terms
 }
 
 // resultsOf are the items of a loop over the results of another. How many there are is known, as is the item that each is about: what

@@ -95,6 +95,16 @@ func (l *Library) Leave() { l.open = l.open[:len(l.open)-1] }
 // Current is the name of the file that was entered last.
 func (l *Library) Current() string { return l.open[len(l.open)-1].name }
 
+// Times is how often a file is open, by its path or by the last part of it.
+func (l *Library) Times(name string, path bool) (n int) {
+	for _, one := range l.open {
+		if one.Path == name || !path && filepath.Base(one.Path) == name {
+			n++
+		}
+	}
+	return n
+}
+
 // circleShown is how many files of each end of a long circle are named.
 const circleShown = 5
 
@@ -105,12 +115,21 @@ func (l *Library) TraceInclude(said int, chain []string, t *playbook.Task) {
 	}
 }
 
-// RefuseCircle reports an include of a file that is being included already.
+// deepest is how often a file of tasks may be inside itself by dynamic includes. A condition ends that sooner, or it
+// has no end.
+const deepest = 100
+
+// RefuseCircle reports an include of a file that is being included already. A dynamic include of a play may do that, as often as its
+// condition holds.
 func (l *Library) RefuseCircle(target string, t *playbook.Task, chain []string) bool {
-	at := slices.IndexFunc(l.open, func(i Opened) bool { return i.Path == target })
-	if at < 0 {
+	most, hint := 1, "a file may be included twice, but not inside itself"
+	if t.Kind == playbook.Include && t.Dynamic {
+		most, hint = deepest, fmt.Sprintf("give it a condition that ends this: a file may be inside itself %d times", deepest)
+	}
+	if l.Times(target, true) < most {
 		return false
 	}
+	at := slices.IndexFunc(l.open, func(i Opened) bool { return i.Path == target })
 	var parts []string
 	for i := at; i < len(l.open); i++ {
 		line := l.open[i].line
@@ -123,8 +142,8 @@ func (l *Library) RefuseCircle(target string, t *playbook.Task, chain []string) 
 		parts = slices.Concat(parts[:circleShown], []string{fmt.Sprintf("… %d more …", n)}, parts[len(parts)-circleShown:])
 	}
 	parts = append(parts, l.open[at].name)
-	l.problems.Errorf(t.Args.Pos(), 0, chain, "a file may be included twice, but not inside itself", "include cycle: %s",
-		strings.Join(parts, " → "))
+	l.problems.Errorf(t.Args.Pos(), 0, chain, hint, "include cycle: %s", strings.Join(parts, " → "))
+	l.problems.Full = l.problems.Full || most > 1 // a file that includes itself twice would do so again on each level
 	return true
 }
 

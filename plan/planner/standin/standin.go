@@ -120,7 +120,7 @@ func (s *Tasks) Failing(t *playbook.Task, message string) *playbook.Task {
 	}
 	one := *t
 	one.Loop = playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}
-	one.Action, one.ExtraArgs = "fail", playbook.Value{}
+	one.Kind, one.Action, one.ExtraArgs = playbook.Action, "fail", playbook.Value{} // an include, too
 	one.Args = playbook.WrittenMap(t.Loop.Pos, playbook.Entry{Pos: t.Loop.Pos, Key: "msg", Value: playbook.Written(t.Loop.Pos, message)})
 	one.Until, one.ChangedWhen, one.FailedWhen = nil, nil, nil
 	s.failing[t] = &one
