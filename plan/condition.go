@@ -192,11 +192,9 @@ func WhenText(list []Condition) string {
 		if len(list) > 1 && (strings.Contains(text, " or ") || strings.Contains(text, "||")) {
 			text = "(" + text + ")"
 		}
-		if !slices.Contains(parts, text) { // two gates may ask the same
-			parts = append(parts, text)
-		}
+		parts = append(parts, text)
 	}
-	return strings.Join(parts, " and ")
+	return strings.Join(slices.Compact(parts), " and ") // a gate may ask what the one before it asks
 }
 
 // Guarded are the names whose absence the conditions provide for.

@@ -291,8 +291,7 @@ const FailsThere = ": the task will fail there, which `ignore_errors` or a `resc
 // FailsReached ends what is said of it where only the run knows whether the task is reached.
 const FailsReached = ": the task will fail there if its condition holds, which only the run knows"
 
-// FailsLater reports whether an error is one for which the task fails in the run, or may fail, instead of the plan. If so, the renderer
-// knows it, and why ends what is said of it.
+// FailsLater reports whether it is the run that an error fails, or may fail. If so, the renderer knows it, and why ends what is said of it.
 func (r *Renderer) FailsLater(e *value.Error) (why string, fails bool) {
 	// Misspelt filters and the like are mistakes of the text, which are found however it ends.
 	if e.Kind == value.SyntaxError || r.running() || !r.MayFail && !r.Unsure {

@@ -152,21 +152,19 @@ type Notify struct {
 
 // Compiled is what all steps of one task of the playbook share.
 type Compiled struct {
-	Src     *playbook.Task
-	Action  *spec.Action
-	Args    []Arg
-	When    []Condition // its own
-	Changed []Condition
-	Failed  []Condition
-	Until   []Condition
-	Breaks  []Condition // break_when
-	Undo    *Compiled   // of the step that reverses it; nil if there is none
-	Sound   bool        // the arguments are of a kind the action takes
-
-	Refused *diag.Diagnostic // why its action cannot be used, which does not matter where it is left out; nil if it can
-
-	Reached  int  // how often it was planned, on whichever host
-	Misspelt bool // an argument is not known: it may be one that seems to be missing
+	Src      *playbook.Task
+	Action   *spec.Action
+	Args     []Arg
+	When     []Condition // its own
+	Changed  []Condition
+	Failed   []Condition
+	Until    []Condition
+	Breaks   []Condition      // break_when
+	Undo     *Compiled        // of the step that reverses it; nil if there is none
+	Sound    bool             // the arguments are of a kind the action takes
+	Refused  *diag.Diagnostic // why its action cannot be used, which does not matter where it is left out; nil if it can
+	Reached  int              // how often it was planned, on whichever host
+	Misspelt bool             // an argument is not known: it may be one that seems to be missing
 }
 
 // Arg is one argument as written.

@@ -32,10 +32,16 @@ func (p *evaluator) mayFail(c *taskContext) bool {
 	if c.play == nil || c.breaking || len(c.ignore) == 0 {
 		return c.play != nil && c.breaking
 	}
-	quiet := p.Renderer(p.env(c, nil), c.chain)
-	quiet.Report = func(diag.Diagnostic) {}
-	v := quiet.Decide(c.ignore)
-	return v.Known && v.Holds && !quiet.Failed
+	v, ok := p.quietly(c, c.ignore)
+	return ok && v.Known && v.Holds
+}
+
+// quietly decides conditions, and says nothing of what is wrong with them: that is said where they are decided for their own sake.
+func (p *evaluator) quietly(c *taskContext, list []plan.Condition) (v plan.Verdict, ok bool) {
+	r := p.Renderer(p.env(c, nil), c.chain)
+	r.Report = func(diag.Diagnostic) {}
+	v = r.Decide(list)
+	return v, !r.Failed
 }
 
 // groupName is what a block, an include or a preset is called: its own name as far as it is known, or otherwise.

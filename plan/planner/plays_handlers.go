@@ -7,6 +7,7 @@ import (
 
 	"moon/plan"
 	"moon/plan/planner/calls"
+	"moon/plan/planner/gates"
 	"moon/plan/playbook"
 )
 
@@ -179,7 +180,7 @@ func (p *playsState) maybeFlushed(c *taskContext, h *handler, first int) {
 	f := hs.flushed[at]
 	hs.flushed[at] = flushed{
 		len(hs.notified[at].Steps),
-		append(f.gates, gateAt{Gate: plan.Gate{Step: first, Ran: false}, text: "not flushed before", pos: h.task.Pos, role: 0}),
+		append(f.gates, gates.At{Gate: plan.Gate{Step: first, Ran: false}, Text: "not flushed before", Pos: h.task.Pos, Role: 0}),
 	}
 }
 

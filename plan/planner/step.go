@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"path/filepath"
 	"slices"
 
 	"moon/exec/spec"
@@ -227,13 +226,8 @@ func (p *stepPlanner) isPlace(c *taskContext, own *vars.Layer, sure bool) bool {
 	for _, part := range of.Parts() {
 		r.Text(part)
 	}
-	must := of.Sure || of.Src.Kind == playbook.Include && len(r.Missing) == 0 && p.isOpen(c, r.Text(of.Name))
+	must := of.Sure || of.Src.Kind == playbook.Include && len(r.Missing) == 0 && p.Times(p.tasksFile(c, r.Text(of.Name))) > 0
 	return !r.Failed && (must && !sure || len(r.Missing) > 0) && (len(r.Missing) == 0 || p.comes(r.Missing))
-}
-
-// isOpen reports whether the file of tasks that an include names is being included already.
-func (p *stepPlanner) isOpen(c *taskContext, name string) bool {
-	return p.Times(filepath.Base(name), false) > 0 && p.Times(p.tasksFile(c, name), true) > 0
 }
 
 // foreclose notes of a step that it will give nothing, if that is known.

@@ -6,6 +6,7 @@ import (
 
 	"moon/plan"
 	"moon/plan/planner/items"
+	"moon/plan/planner/place"
 	"moon/plan/planner/pointless"
 	"moon/plan/playbook"
 	"moon/plan/vars"
@@ -15,7 +16,7 @@ import (
 type here struct{}
 
 func (here) place(p *stepPlanner, s *plan.Step, t *playbook.Task, c *taskContext) {
-	parent, label := p.plan.Scopes[c.scope].Path, p.UniqueLabel(c.scope, p.stepLabel(s, t)+placeMark(s))
+	parent, label := p.plan.Scopes[c.scope].Path, p.UniqueLabel(c.scope, p.stepLabel(s, t)+place.Mark(s))
 	// One that is taken over has its path already, and shares the text.
 	if own, ok := strings.CutPrefix(s.Path, parent); !ok || len(own) != len(label)+1 || own[1:] != label || own[0] != '/' {
 		s.Path = parent + "/" + label
@@ -79,20 +80,12 @@ func (here) roundVars(_ *evaluator, _ *taskContext, _ *playbook.Task, _ []items.
 	return made
 }
 
-// placeMark ends the path of the step of an open loop: without it, that is the path of the loop.
-func placeMark(s *plan.Step) string {
-	if s.Place == nil {
-		return ""
-	}
-	return "?"
-}
-
 // there is the form of tasks on a host of a play.
 type there struct{}
 
 func (there) place(p *stepPlanner, s *plan.Step, _ *playbook.Task, c *taskContext) {
 	if s.Path = c.path; s.Loops() {
-		s.Path += placeMark(s)
+		s.Path += place.Mark(s)
 	}
 	if s.Loop != nil {
 		s.Path += "#" + p.UniqueLabel(c.scope, p.PortableLabel(s.Loop.Label))

@@ -6,6 +6,7 @@ import (
 
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/planner/gates"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -28,35 +29,16 @@ func (p *stepPlanner) breaking(k *plan.Task, s *plan.Step, c *taskContext) {
 	k.When = append([]plan.Condition{{Value: playbook.Written(k.Src.BreakWhen[0].Pos(), "not ("+text+")"), Broke: before}}, k.When...)
 }
 
-// gated are the conditions of gates. They come before all others.
-func gated(list []gateAt) []plan.Condition {
-	conds := make([]plan.Condition, len(list))
-	for i, g := range list {
-		conds[i] = plan.Condition{Value: playbook.Written(g.pos, g.text), Gate: &list[i].Gate}
-	}
-	return conds
-}
-
-// ownText is what the conditions of an include say besides those of the gates that it is behind, which what is inside is behind, too. It is
-// the last of these if it has none.
-func ownText(list []plan.Condition) (text string) {
-	first := slices.IndexFunc(list, func(c plan.Condition) bool { return c.Gate == nil })
-	if first < 0 {
-		first = max(len(list)-1, 0)
-	}
-	return plan.WhenText(list[first:])
-}
-
 // addGates puts what decides whether a task is there at all before its own conditions.
 func (p *stepPlanner) addGates(k *plan.Task, c *taskContext) {
 	if own := p.gatesOf(c); len(c.gates)+len(own) > 0 {
-		k.When = slices.Concat(gated(own), gated(c.gates), k.When)
+		k.When = slices.Concat(gates.Conditions(own), gates.Conditions(c.gates), k.When)
 	}
 }
 
 // gatesOf are the gates of the host that are about a place.
-func (p *stepPlanner) gatesOf(c *taskContext) []gateAt {
-	elsewhere := func(g gateAt) bool { return g.role > 0 && !p.Within(c.scope, g.role) }
+func (p *stepPlanner) gatesOf(c *taskContext) []gates.At {
+	elsewhere := func(g gates.At) bool { return g.Role > 0 && !p.Within(c.scope, g.Role) }
 	if !slices.ContainsFunc(c.on.gates, elsewhere) {
 		return c.on.gates
 	}

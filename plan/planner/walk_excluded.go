@@ -35,8 +35,15 @@ func excludeHosts(p *planner, cs []*taskContext, t *playbook.Task) {
 func (p *playsState) itemsOrFailure(c *taskContext, t *playbook.Task) (
 	list []items.Item, typ string, late []value.Missing, ok bool, failing *playbook.Task,
 ) {
-	why := plan.FailsThere
-	if c.play == nil || t.Kind == playbook.Block || !p.mayFail(c) && !p.isUnsure(c, &why) {
+	why := ""
+	switch v, sound := p.quietly(c, c.when); {
+	case c.play == nil || t.Kind == playbook.Block:
+	case p.mayFail(c):
+		why = plan.FailsThere
+	case sound && !v.Known:
+		why = plan.FailsReached
+	}
+	if why == "" {
 		list, typ, late, ok = p.itemsOf(c, t)
 		return list, typ, late, ok, nil
 	}
@@ -60,15 +67,4 @@ func (p *playsState) itemsOrFailure(c *taskContext, t *playbook.Task) (
 		return list, typ, late, ok, nil
 	}
 	return nil, "", nil, false, p.standins.Failing(t, said[0].Message)
-}
-
-// isUnsure reports whether only the run decides the conditions of a task. It then sets what is said of a task that may fail for that.
-func (p *playsState) isUnsure(c *taskContext, why *string) bool {
-	quiet := p.Renderer(p.env(c, nil), c.chain)
-	quiet.Report = func(diag.Diagnostic) {}
-	if v := quiet.Decide(c.when); v.Known || quiet.Failed {
-		return false
-	}
-	*why = plan.FailsReached
-	return true
 }

@@ -8,6 +8,7 @@ import (
 	"moon/plan/collection"
 	"moon/plan/loops"
 	"moon/plan/planner/additions"
+	"moon/plan/planner/gates"
 	"moon/plan/planner/library"
 	"moon/plan/planner/place"
 	"moon/plan/planner/relay"
@@ -504,7 +505,7 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what strin
 		}
 		outer := p.applied(c, t)
 		outer.gates = append(slices.Clip(outer.gates),
-			gateAt{Gate: plan.Gate{Step: step, Ran: true}, text: ownText(s.Task.When), pos: t.Pos, role: 0})
+			gates.At{Gate: plan.Gate{Step: step, Ran: true}, Text: gates.OwnText(s.Task.When), Pos: t.Pos, Role: 0})
 		// An answer that is known needs no gate: what is inside would wait for a step that decides nothing.
 		if s.When == "" || s.Prediction == plan.WillRun {
 			outer.gates = outer.gates[:len(outer.gates)-1]

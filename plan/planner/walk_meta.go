@@ -10,6 +10,7 @@ import (
 	"moon/plan/eval/value"
 	"moon/plan/inventory"
 	"moon/plan/planner/additions"
+	"moon/plan/planner/gates"
 	"moon/plan/playbook"
 	"moon/plan/saved"
 	"moon/plan/vars"
@@ -198,8 +199,8 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 	}
 	for _, step := range steps {
 		s := &p.plan.Steps[step]
-		text := "not (" + cmp.Or(s.When, what+" was reached") + ")"
-		g := gateAt{Gate: plan.Gate{Step: step, Among: among, Ran: false}, text: text, pos: t.Pos, role: role}
+		text := "not (" + cmp.Or(gates.OwnText(s.Task.When), what+" was reached") + ")"
+		g := gates.At{Gate: plan.Gate{Step: step, Among: among, Ran: false}, Text: text, Pos: t.Pos, Role: role}
 		if own {
 			p.machines[s.Host].gates = append(p.machines[s.Host].gates, g)
 			continue

@@ -343,8 +343,6 @@ func (p *playsState) promise(t *playbook.Task, s *plan.Step, c *taskContext) {
 
 // saysNo reports whether the conditions of a task are known to be false without an item.
 func (p *playsState) saysNo(c *taskContext) bool {
-	quiet := p.Renderer(p.env(c, nil), c.chain)
-	quiet.Report = func(diag.Diagnostic) {}
-	v := quiet.Decide(c.when)
-	return v.Known && !v.Holds && !quiet.Failed
+	v, ok := p.quietly(c, c.when)
+	return ok && v.Known && !v.Holds
 }

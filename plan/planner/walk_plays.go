@@ -9,6 +9,7 @@ import (
 	"moon/plan/collection"
 	"moon/plan/dialect"
 	"moon/plan/planner/connect"
+	"moon/plan/planner/gates"
 	"moon/plan/planner/library"
 	"moon/plan/planner/policy"
 	"moon/plan/playbook"
@@ -126,7 +127,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	if !ok {
 		return
 	}
-	gates := p.additions.Gates(p.inventory, pattern, hosts, pl.Hosts.Pos(), in.chain)
+	invited := p.additions.Gates(p.inventory, pattern, hosts, pl.Hosts.Pos(), in.chain)
 	if name == "" {
 		name = pattern
 	}
@@ -152,8 +153,8 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 		// As with Ansible, a host that has left one play is in the next again.
 		machines[i].left = machines[i].gone
 		machines[i].gates = nil
-		for _, g := range gates[h.Name] {
-			machines[i].gates = append(machines[i].gates, gateAt{Gate: plan.Gate{Step: g.Step, Ran: true}, text: g.Text, pos: g.Pos})
+		for _, g := range invited[h.Name] {
+			machines[i].gates = append(machines[i].gates, gates.At{Gate: plan.Gate{Step: g.Step, Ran: true}, Text: g.Text, Pos: g.Pos})
 		}
 	}
 	batches := p.batches(pl, machines, r)

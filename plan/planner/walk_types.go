@@ -6,6 +6,7 @@ import (
 	"moon/plan/inventory"
 	"moon/plan/planner/calls"
 	"moon/plan/planner/connect"
+	"moon/plan/planner/gates"
 	"moon/plan/planner/items"
 	"moon/plan/planner/policy"
 	"moon/plan/playbook"
@@ -58,7 +59,7 @@ type notice struct {
 // flushed is what may have run a handler already.
 type flushed struct {
 	notifiers int // how many there were then
-	gates     []gateAt
+	gates     []gates.At
 }
 
 // plannedHost is a host with what the planner alone asks of it. Its variables and facts are those of the plan.
@@ -67,7 +68,7 @@ type plannedHost struct {
 	left     bool          // it has left the play: meta, end_host
 	gone     bool          // and all plays that follow: it is excluded from the plan
 	leftRole int           // the scope of the role that it has left: meta, end_role; 0: none
-	gates    []gateAt      // of steps that may let it leave
+	gates    []gates.At    // of steps that may let it leave
 	added    []*vars.Layer // what add_host has given it
 	late     bool          // the run has brought it
 }
@@ -76,14 +77,6 @@ type plannedHost struct {
 type layerKey struct {
 	of    *inventory.Layer
 	below *vars.Layer
-}
-
-// gateAt is a gate with what a person reads of it.
-type gateAt struct {
-	plan.Gate
-	text string
-	pos  diag.Pos
-	role int // the scope of the role that it is about; 0: about all that comes
 }
 
 // role is a role where it is used, with what it is made of.
@@ -132,7 +125,7 @@ type taskContext struct {
 	notify    []playbook.Value
 	notifiers calls.Callers // of a handler: one of them must have changed something
 	handler   bool
-	gates     []gateAt
+	gates     []gates.At
 	rescuing  bool // in a rescue, which may not be needed
 	approves  bool // approve: expanded
 	breaking  bool // in what has a rescue: a failure may keep the rest from being reached and end nothing

@@ -95,10 +95,10 @@ func (l *Library) Leave() { l.open = l.open[:len(l.open)-1] }
 // Current is the name of the file that was entered last.
 func (l *Library) Current() string { return l.open[len(l.open)-1].name }
 
-// Times is how often a file is open, by its path or by the last part of it.
-func (l *Library) Times(name string, path bool) (n int) {
+// Times is how often a file is open.
+func (l *Library) Times(path string) (n int) {
 	for _, one := range l.open {
-		if one.Path == name || !path && filepath.Base(one.Path) == name {
+		if one.Path == path {
 			n++
 		}
 	}
@@ -126,7 +126,7 @@ func (l *Library) RefuseCircle(target string, t *playbook.Task, chain []string) 
 	if t.Kind == playbook.Include && t.Dynamic {
 		most, hint = deepest, fmt.Sprintf("give it a condition that ends this: a file may be inside itself %d times", deepest)
 	}
-	if l.Times(target, true) < most {
+	if l.Times(target) < most {
 		return false
 	}
 	at := slices.IndexFunc(l.open, func(i Opened) bool { return i.Path == target })

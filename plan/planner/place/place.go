@@ -87,3 +87,11 @@ func Fill(s *plan.Step, of *plan.Finding, r *plan.Renderer, f *plan.Fields) map[
 	}
 	return raw
 }
+
+// Mark ends the path of the step of an open loop: without it, that is the path of the loop.
+func Mark(s *plan.Step) string {
+	if s.Place == nil {
+		return ""
+	}
+	return "?"
+}

@@ -1,0 +1,36 @@
+package gates
+
+import (
+	"slices"
+
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/plan/playbook"
+)
+
+// At is a gate with what a person reads of it.
+type At struct {
+	plan.Gate
+	Text string
+	Pos  diag.Pos
+	Role int // the scope of the role that it is about; 0: about all that comes
+}
+
+// Conditions are those of gates. They come before all others.
+func Conditions(list []At) []plan.Condition {
+	conds := make([]plan.Condition, len(list))
+	for i, g := range list {
+		conds[i] = plan.Condition{Value: playbook.Written(g.Pos, g.Text), Gate: &list[i].Gate}
+	}
+	return conds
+}
+
+// OwnText is what the conditions of a step say besides those of the gates that it is behind: what is behind the step itself is behind
+// those, too, and a text that held them would grow with two to the power of their depth. It is the last of these if it has no other.
+func OwnText(list []plan.Condition) string {
+	first := slices.IndexFunc(list, func(c plan.Condition) bool { return c.Gate == nil })
+	if first < 0 {
+		first = max(len(list)-1, 0)
+	}
+	return plan.WhenText(list[first:])
+}
