@@ -50,10 +50,11 @@ lint-code: $(LINT) # the tests take longer than the code; nothing that people us
 fmt: $(LINT)
 	$(LINT) fmt ./...
 
-# The linter is pinned, built once, and not in moon's own go.mod.
+# The linter is pinned, built once, and not in moon's own go.mod. Without optimization it takes a third longer for its work, and two thirds
+# of the time to build, which on a fresh machine is most of both.
 $(LINT):
 	mkdir -p $(CACHE)/bin
-	GOBIN=$(CACHE)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VER)
+	GOBIN=$(CACHE)/bin $(GO) install -gcflags='all=-N -l' -ldflags='-s -w' github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VER)
 	mv $(CACHE)/bin/golangci-lint $(LINT)
 
 golden: ## rewrite expected output; read the diff before committing it

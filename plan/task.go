@@ -152,7 +152,7 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 			return list
 		}
 	case spec.String, spec.FileMode, spec.Duration:
-		if g.Field.JSON && r.Engine.Dialect.Rules().WritesJSON {
+		if g.Field.JSON && r.converts() {
 			if text, ok := r.json(g.Value); ok {
 				return text
 			}
@@ -194,10 +194,15 @@ func (r *Renderer) scalar(v playbook.Value) any {
 	case playbook.Bool, playbook.Int, playbook.Float:
 		return v.Text()
 	case playbook.String:
+		missing := len(r.Missing)
 		switch got := r.template(v).(type) {
-		case OpenText:
+		case []any, map[string]any, *value.Dict:
+			// As Python prints it: Ansible's modules convert what is to be text.
+			if len(r.Missing) == missing && r.converts() {
+				return value.PythonText(got)
+			}
 			return got
-		case []any, map[string]any, *value.Dict, nil, value.Omitted:
+		case OpenText, nil, value.Omitted:
 			return got
 		default:
 			return value.Text(got)
@@ -206,6 +211,9 @@ func (r *Renderer) scalar(v playbook.Value) any {
 	}
 	return nil
 }
+
+// converts reports whether a list or a map becomes text where text is wanted.
+func (r *Renderer) converts() bool { return r.Engine.Dialect.Rules().WritesJSON }
 
 // json renders a list or map that stands for a text: it is written here, because only here its maps have their order.
 func (r *Renderer) json(v playbook.Value) (any, bool) {

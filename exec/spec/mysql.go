@@ -19,7 +19,7 @@ type MysqlLogin struct {
 
 // mysqlNames are the full names of an action for MySQL: what Ansible's collections call it.
 func mysqlNames(name string) []string {
-	return []string{"community.mysql." + name, "community.general." + name}
+	return []string{"community.mysql." + name, "ansible.mysql." + name, "community.general." + name}
 }
 
 func (l *MysqlLogin) problems() (problems []Problem) {

@@ -49,6 +49,9 @@ func (e *Engine) lookupError(name string) *value.Error {
 	return err
 }
 
+// reading is how the texts of a playbook are read.
+func (e *Engine) reading() jinja.Reading { return formOf(e.Dialect).reading }
+
 func (e *Engine) functionNames() []string {
 	return slices.Sorted(maps.Keys(formOf(e.Dialect).functions()))
 }
@@ -66,7 +69,7 @@ func (e *Engine) Template(text string) (*Template, error) {
 		if err != nil {
 			return nil, value.FromParser(err)
 		}
-		how := formOf(e.Dialect).reading
+		how := e.reading()
 		how.Style, how.From = style, from
 		return e.compileTemplate(text, how)
 	})

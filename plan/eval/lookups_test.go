@@ -201,7 +201,7 @@ func TestLookupItems(t *testing.T) {
 	}
 }
 
-// The text of plays: newlines at the end, omit, lists that tags have put together, and files.
+// The text of plays: newlines at the end, omit, lists and maps that are written as text, and files.
 func TestPlaysText(t *testing.T) {
 	t.Parallel()
 	e := worldly()
@@ -217,7 +217,14 @@ func TestPlaysText(t *testing.T) {
 		{"{% set x = [] %}{% for i in nums %}{{ x.append({'a': i}) }}{% endfor %}{{ x }}", []any{map[string]any{"a": 3}, map[string]any{"a": 1}, map[string]any{"a": 2}}},
 		{"{{ nope | default(omit) }}", value.Omit},
 		{"{{ {'a': omit}.a }}", value.Omit},
-		{"[{{ n }}]", "[5]"},
+		{"[{{ n }}]", []any{5}},
+		{"{'a': {{ n }}, 'b': null}", map[string]any{"a": 5, "b": nil}},
+		{"{{ lst | replace('b', 'd') }}", []any{"a", "d", "c"}},
+		{"{{ lst | to_json }}", `["a", "b", "c"]`},
+		{"{{ (lst | string) if true else 1 }}", "['a', 'b', 'c']"},
+		{"{{ 'Tr' ~ 'ue' }}", true},
+		{" {{ lst }}", " ['a', 'b', 'c']"},
+		{"[{{ name }}]", "[web]"},
 	} {
 		tmpl, err := e.Template(tc.text)
 		if err != nil {

@@ -16,6 +16,7 @@ type Template struct {
 	literal  bool
 	document bool
 	tail     int                                                // the newlines at its end that its result gets back
+	reads    bool                                               // a text may be the value of something else
 	finish   func(t *Template, result Result, tags bool) Result // see ended; most templates of steps keep what they give
 
 	// whole is set if the text is one {{ expression }}: its value keeps its type. root and path are set if that
@@ -60,7 +61,7 @@ func (e *Engine) compileTemplate(text string, how jinja.Reading) (*Template, err
 	}
 	t := &Template{engine: e, text: text, document: how.Document, finish: keepResult}
 	if how.LikeAnsible { // a block scalar ends in a newline
-		t.tail, t.finish = trailing(text), (*Template).ended
+		t.tail, t.finish, t.reads = trailing(text), (*Template).ended, !how.Document
 	}
 	whole := text[:len(text)-t.tail]
 	// One output from end to end keeps the type of its value; a document is always text.
@@ -81,7 +82,7 @@ func (t *Template) compileWhole(p jinja.Piece) error {
 	if err != nil {
 		return err
 	}
-	t.whole = n
+	t.whole, t.reads = n, t.reads && mayRead(n)
 	if root, path, ok := jinja.PathOf(n); ok {
 		t.root, t.path = root, path
 	}
@@ -153,26 +154,23 @@ func (t *Template) run(r *rendering) (Result, error) {
 	return t.finish(t, result, false), err
 }
 
-// ended gives the text of plays its newlines back. One that tags have put together may be a list, a map or a truth, as people
-// made them before there was more to templates than text. A list or a map ends in no newline, and a truth not in one.
-// A number does: Ansible drops one behind a variable that stands alone and was written as a number, and only there.
+// ended gives the text of plays its newlines back, unless it stands for something else (read): a list or a map ends in no newline, and a
+// truth not in one. A number does: Ansible drops one behind a variable that stands alone and was written as a number, and only there.
 func (t *Template) ended(result Result, tags bool) Result {
 	if len(result.Missing) > 0 {
 		return result
 	}
 	switch v := result.Value.(type) {
 	case string:
-		if tags && !t.document {
-			if made, ok := value.ParseListOrMap(v); ok {
-				return Result{Value: made}
-			}
-		}
-		if truth, ok := truths[v]; ok && tags && !t.document {
-			return Result{Value: truth}
+		if made, ok := t.read(v, tags); ok {
+			return Result{Value: made}
 		}
 		return Result{Value: likeSource(v, t.text)}
 	case value.Secret:
 		if text, ok := v.Value.(string); ok {
+			if made, ok := t.read(text, tags); ok {
+				return Result{Value: value.Mark(t.engine.Secrets, made, value.Every)}
+			}
 			return Result{Value: value.Secret{Value: likeSource(text, t.text), Shown: v.Shown}}
 		}
 	case []any, map[string]any, *value.Dict, value.Omitted, nil:
@@ -186,9 +184,6 @@ func (t *Template) ended(result Result, tags bool) Result {
 
 // keepResult leaves a result as it is.
 func keepResult(_ *Template, result Result, _ bool) Result { return result }
-
-// truths are what is no text where tags have written it.
-var truths = map[string]any{"True": true, "False": false}
 
 // direct resolves a whole-value path without evaluating anything. It leaves everything but the plain case to value:
 // what does not exist, what may be unknown in part, lists.
@@ -206,7 +201,11 @@ func (t *Template) direct(env value.Env) (any, bool) {
 		}
 		v, ok = m[name]
 	}
-	switch v.(type) {
+	switch v := v.(type) {
+	case string:
+		if t.reads && mayStand(v) {
+			return nil, false
+		}
 	// They may hold what is unknown, secret or lazy further inside.
 	case []any, map[string]any, *value.Dict, value.Unknown, value.Fault, value.Object:
 		return nil, false

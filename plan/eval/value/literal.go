@@ -34,6 +34,8 @@ func constantOf(n jinja.Node) (any, bool) {
 	switch n := n.(type) {
 	case *jinja.Constant:
 		return n.Value, true
+	case *jinja.Variable: // of JSON; Ansible knows it, too
+		return nil, n.Name == "null"
 	case *jinja.Signed:
 		v, ok := constantOf(n.Of)
 		x, isNumber := NumberOf(v)

@@ -110,7 +110,7 @@ func (l *Reader) Items(t *playbook.Task, e *plan.Env, at Site) (items []Item, ty
 		}
 		return nil, "", r.Missing, false
 	}
-	list, ok := loops.Items(t.Loop, val)
+	list, ok := loops.Items(t.Loop, l.plan.Engine.ReadItems(val))
 	if !ok {
 		l.refuse(at, t, val)
 		return nil, "", nil, false
@@ -177,7 +177,7 @@ func (l *Reader) lookedUp(t *playbook.Task, r *plan.Renderer, e *plan.Env) (item
 		}
 		return nil, r.Missing, false
 	}
-	list, missing, err := l.plan.Engine.LookupItems(e, name, terms, source.SourceDirs[t.Action])
+	list, missing, err := l.plan.Engine.LookupItems(e, name, l.plan.Engine.ReadItems(terms), source.SourceDirs[t.Action])
 	if err != nil {
 		r.Wrong(over, err)
 		return nil, nil, false
