@@ -239,7 +239,11 @@ func (s *syncStep) argv(dry bool) []string {
 		name string
 		is   *bool
 	}{
-		{"recursive", args.Recursive}, {"links", args.Links}, {"perms", args.Perms}, {"times", args.Times}, {"owner", args.Owner},
+		{"recursive", args.Recursive},
+		{"links", args.Links},
+		{"perms", args.Perms},
+		{"times", args.Times},
+		{"owner", args.Owner},
 		{"group", args.Group},
 	} {
 		add(args.Archive && part.is != nil && !*part.is, "--no-"+part.name)

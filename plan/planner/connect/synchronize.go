@@ -9,7 +9,9 @@ import (
 
 // SyncedWith is the machine whose connection a task takes: the one that does it, but for synchronize. There rsync runs on the machine that
 // the task is delegated to, and the other end is the host of the play. Delegated to that host itself, it copies there.
-func (c *Connector) SyncedWith(k *plan.Task, at Place, own, by *vars.Machine, to playbook.Value, e *plan.Env, r *plan.Renderer) *vars.Machine {
+func (c *Connector) SyncedWith(
+	k *plan.Task, at Place, own, by *vars.Machine, to playbook.Value, e *plan.Env, r *plan.Renderer,
+) *vars.Machine {
 	if k.Action == nil || k.Action.Name != "synchronize" {
 		return by
 	}
