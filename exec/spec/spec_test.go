@@ -300,6 +300,8 @@ func TestDecodeProblems(t *testing.T) {
 			"`name: \"*\"` with `state: absent` would remove everything; name the packages"},
 		{"dnf", args{"name": "a", "security": true, "enablerepo": "--x"}, "`security` and `bugfix` go with `state: latest` only\n" +
 			"`enablerepo` has \"--x\", which begins with a hyphen; leave the hyphens out"},
+		{"dnf", args{"name": "a", "disable_plugin": "-x"}, "`disable_plugin` has \"-x\", which begins with a hyphen; leave the hyphens out"},
+		{"pip", args{"name": "a", "umask": "u+x"}, "`umask` must be octal digits like 077"},
 		{"zypper", args{"name": "a", "state": "dist-upgrade", "extra_args": "'"}, "`state: dist-upgrade` goes with `name: \"*\"` only\n" +
 			"`extra_args` has a quote ' that is not closed"},
 		{"zypper", args{"name": "*", "state": "absent"}, "`name: \"*\"` with `state: absent` would remove everything; name the packages"},
