@@ -22,8 +22,7 @@ type Verdict struct {
 	Culprit string // the condition that is false
 }
 
-// Decide evaluates conditions in order. A condition may guard the names the later ones use, so that
-// `[x is defined, x > 1]` is safe.
+// Decide evaluates conditions in order. One may guard the names that later ones use: `[x is defined, x > 1]` is safe.
 func (r *Renderer) Decide(list []Condition) Verdict {
 	v := Verdict{Known: true, Holds: true}
 	var guards []string

@@ -9,8 +9,7 @@ import (
 	"moon/plan/vars"
 )
 
-// Env looks names up in a frame. It is the evaluator's view of variables, the same when planning (results nil) and
-// when running.
+// Env looks names up in a frame: the evaluator's view of variables, the same when planning (results nil) and when running.
 type Env struct {
 	Plan    *Plan
 	Engine  *eval.Engine

@@ -74,6 +74,9 @@ func (k *Task) Values(r *Renderer, args []Arg, home string, prefix string, each 
 		}
 		m[g.Name] = value.Ordinary(v)
 	}
+	if k.There == "src, dest" && prefix == "" {
+		m["local"] = true
+	}
 	if left && k.Action.Name == "print" && m["msg"] == nil && m["var"] == nil {
 		m["msg"] = "Hello world!" // what debug prints to whom has left out what it is to print
 	}
@@ -114,12 +117,12 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 				if g.Field.AsIs && k.Dialect.Rules().KeepsPaths && !strings.HasPrefix(text, "~") {
 					return text
 				}
-				// Looked for as Ansible does: in the roles around, and then next to the play.
-				if g.Name == "src" && k.Search != nil {
-					return k.Search.Find(text, home)
+				// Here, wherever the step runs.
+				if k.Action.Name == "fetch" && g.Name == "dest" || k.Action.Name == "synchronize" && (!k.Remote || !strings.Contains(k.There, g.Name)) {
+					return k.Search.Own(text, k.Base, home)
 				}
-				if k.Action.Name == "fetch" && g.Name == "dest" { // here, wherever the step runs
-					return source.ResolvePath(text, k.Base, home)
+				if g.Name == "src" && k.Search != nil && k.There == "" { // as Ansible does: in the roles around, and then next to the play
+					return k.Search.Find(text, home)
 				}
 				return k.Resolve(text, home)
 			}
@@ -501,8 +504,7 @@ func (c *Call) InOrder(values map[string]any) map[string]any {
 	return made
 }
 
-// Resolve makes a path of a task what it is on the machine where the task runs: of another user's home, or another machine's, only
-// that knows.
+// Resolve makes a path of a task what it is where the task runs. Homes of other users, and on other machines, only those know.
 func (k *Task) Resolve(path, home string) string {
 	switch {
 	case k.Away && (path == "~" || strings.HasPrefix(path, "~")):

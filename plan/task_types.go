@@ -128,6 +128,7 @@ type Task struct {
 	Search *source.Search // where what is copied is looked for; nil: nowhere in particular
 	Away   bool           // it runs as another user, or elsewhere
 	Remote bool           // elsewhere
+	There  string         // of synchronize: what is on the host, "src", "dest" or "src, dest"
 
 	Renders *Rendering // what a template's file comes to; nil for other actions, and where it is not known
 

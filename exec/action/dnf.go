@@ -165,8 +165,13 @@ func (d *dnf) commandName(a *exec.Attempt) string {
 
 func (d *dnf) buildCommand(a *exec.Attempt, words ...string) []string {
 	args := d.args
+	without, with := "--disableplugin", "--enableplugin"
+	if d.commandName(a) == "dnf5" { // which has renamed them
+		without, with = "--disable-plugin", "--enable-plugin"
+	}
 	argv := slices.Concat([]string{d.commandName(a)}, optionsOf("--disablerepo", args.DisableRepo),
-		optionsOf("--enablerepo", args.EnableRepo), optionsOf("--exclude", args.Exclude))
+		optionsOf("--enablerepo", args.EnableRepo), optionsOf("--exclude", args.Exclude),
+		optionsOf(without, args.DisablePlug), optionsOf(with, args.EnablePlug))
 	if args.ReleaseVer != "" {
 		argv = append(argv, "--releasever="+args.ReleaseVer)
 	}

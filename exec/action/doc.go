@@ -9,7 +9,7 @@
 //	services    services (service.go) ◀ systemd, OpenRC, init scripts
 //	accounts    accounts.go ◀ user, group ◀ home, keys
 //	databases   mysql.go ◀ mysql_db, mysql_user · postgres.go ◀ postgresql_* · dump.go ◀ mysql_db, postgresql_db
-//	keys        openssl_privatekey ◀ package pki
+//	keys        pemFile (pem_file.go) ◀ openssl_privatekey, openssl_publickey, openssl_csr, x509_certificate ◀ package pki
 //	others      git, http ◀ uri, get_url · command, shell, script
 //
 // An action owns nothing that outlives its attempt. What it knows of the step is in exec.Attempt, which also starts its

@@ -101,16 +101,20 @@ func (g *gitStep) buildCommand(dir string, args ...string) exec.Tool {
 	if program == "" {
 		program = "git"
 	}
-	var argv []string
-	// A umask belongs to the whole process, and steps run side by side: a shell sets it for git alone.
-	if !g.args.Umask.IsZero() {
-		argv = []string{process.ShellPath, "-c", fmt.Sprintf(`umask %04o; exec "$@"`, g.args.Umask.Apply(0, false, 0)), "git"}
-	}
-	argv = append(append(argv, program), g.options...)
+	argv := append([]string{program}, g.options...)
 	if dir != "" {
 		argv = append(argv, "-C", dir)
 	}
-	return exec.Tool{Argv: append(argv, args...), Env: g.env}
+	return exec.Tool{Argv: underUmask(g.args.Umask, append(argv, args...)), Env: g.env}
+}
+
+// underUmask is a command that runs with a umask. That belongs to the whole process, and steps run side by side: a shell sets it for the
+// command alone.
+func underUmask(mask spec.Mode, argv []string) []string {
+	if mask.IsZero() {
+		return argv
+	}
+	return append([]string{process.ShellPath, "-c", fmt.Sprintf(`umask %04o; exec "$@"`, mask.Apply(0, false, 0)), argv[0]}, argv...)
 }
 
 // askGit asks git something that changes nothing.

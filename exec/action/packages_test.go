@@ -144,14 +144,14 @@ func TestPackages(t *testing.T) {
 	}{
 		{
 			"dnf installs", "dnf",
-			exectest.Args{"name": "alpha,a-very-long*", "enablerepo": "extras", "install_weak_deps": false},
+			exectest.Args{"name": "alpha,a-very-long*", "enablerepo": "extras", "install_weak_deps": false, "disable_plugin": "*", "enable_plugin": []any{"versionlock"}},
 			[]said{
 				all, none, noneNamed,
 				{"rpm -qa -- a-very-long*", "", "", 0},
-				{"dnf --enablerepo=extras --setopt=install_weak_deps=False --assumeno install alpha a-very-long*", dnfInstall, "", 1},
-				{"dnf --enablerepo=extras --setopt=install_weak_deps=False -y install alpha a-very-long*", "Complete!\n", "", 0},
+				{"dnf --enablerepo=extras --disableplugin=* --enableplugin=versionlock --setopt=install_weak_deps=False --assumeno install alpha a-very-long*", dnfInstall, "", 1},
+				{"dnf --enablerepo=extras --disableplugin=* --enableplugin=versionlock --setopt=install_weak_deps=False -y install alpha a-very-long*", "Complete!\n", "", 0},
 			},
-			"dnf --enablerepo=extras --setopt=install_weak_deps=False -y install alpha a-very-long*",
+			"dnf --enablerepo=extras --disableplugin=* --enableplugin=versionlock --setopt=install_weak_deps=False -y install alpha a-very-long*",
 			"install a-very-long-package-name-that-will-not-fit-into-eighty-columns 1.0-1, alpha 1.0-1, with 1 other package",
 			"+ a-very-long-package-name-that-will-not-fit-into-eighty-columns 1.0-1\n+ alpha 1.0-1\n+ beta 1:1.0-1\n", "",
 		},
@@ -182,15 +182,15 @@ func TestPackages(t *testing.T) {
 		},
 		{
 			"dnf 5 downgrades", "dnf5",
-			exectest.Args{"name": "alpha-1.0", "allow_downgrade": true, "use_backend": "dnf5"},
+			exectest.Args{"name": "alpha-1.0", "allow_downgrade": true, "use_backend": "dnf5", "disable_plugin": "x"},
 			[]said{
 				{rpmAll, "alpha.noarch 2.0-1\n", "", 0},
 				{"rpm -q --whatprovides -- alpha-1.0", "", "", 1},
 				{"rpm -q -- alpha-1.0", "", "", 1},
-				{"dnf5 --assumeno install alpha-1.0", dnf5Downgrade, "", 1},
-				{"dnf5 -y install alpha-1.0", "", "", 0},
+				{"dnf5 --disable-plugin=x --assumeno install alpha-1.0", dnf5Downgrade, "", 1},
+				{"dnf5 --disable-plugin=x -y install alpha-1.0", "", "", 0},
 			},
-			"dnf5 -y install alpha-1.0", "downgrade alpha 2.0-1 → 1.0-1", "- alpha 2.0-1\n+ alpha 1.0-1\n", "",
+			"dnf5 --disable-plugin=x -y install alpha-1.0", "downgrade alpha 2.0-1 → 1.0-1", "- alpha 2.0-1\n+ alpha 1.0-1\n", "",
 		},
 		{
 			"dnf does not know it", "dnf",

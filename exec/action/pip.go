@@ -96,13 +96,13 @@ func planPip(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		// The environment is made first: pip is in it.
 		made := p.venv != nil
 		if made {
-			if err := a.RunTool(ctx, exec.NewTool(p.venv...)); err != nil {
+			if err := a.RunTool(ctx, exec.NewTool(underUmask(args.Umask, p.venv)...)); err != nil {
 				return err
 			}
 		}
 		did := made
 		if len(args.Packages) > 0 || args.Requirements != "" {
-			said, err := a.RunToolReading(ctx, exec.NewTool(argv...))
+			said, err := a.RunToolReading(ctx, exec.NewTool(underUmask(args.Umask, argv)...))
 			if err != nil {
 				return packageErrorOr(said, err)
 			}

@@ -69,6 +69,9 @@ type opening struct {
 
 // Run carries out a job, as Local does, or over a connection if it is another user's.
 func (l *Pool) Run(ctx context.Context, job *exec.Job) exec.Result {
+	if copiesBetween(job) {
+		return l.synchronize(ctx, job, l.Local.Run)
+	}
 	switch here := l.runsHere(job); {
 	case here && job.Background != nil:
 		return inBackground(ctx, l.Local.Grace, l.Build, nil, job)
@@ -139,6 +142,9 @@ func (d Dry) Run(ctx context.Context, job *exec.Job) exec.Result {
 	}
 	if d.near && job.Host != nil {
 		return exec.Result{Outcome: events.OK, Diff: &events.Diff{Kind: events.ChangeUnknown, Summary: job.Host.Name + " is not asked"}}
+	}
+	if copiesBetween(job) {
+		return d.pool.synchronize(ctx, job, exec.DryRun{Overlay: d.own, Plugin: d.pool.Local.Plugin}.Run)
 	}
 	return d.pool.runAsking(ctx, purpose{dry: true, of: d.id}, job)
 }

@@ -14,6 +14,8 @@ type DnfArgs struct {
 	AutoRemove  bool     `arg:"autoremove" default:"false" doc:"Remove dependencies that are no longer needed."`
 	EnableRepo  []string `arg:"enablerepo" doc:"Repositories to use in this step."`
 	DisableRepo []string `arg:"disablerepo" doc:"Repositories not to use in this step."`
+	EnablePlug  []string `arg:"enable_plugin" doc:"Plugins of dnf to use in this step."`
+	DisablePlug []string `arg:"disable_plugin" doc:"Plugins of dnf not to use in this step; * for all."`
 	Exclude     []string `arg:"exclude" doc:"Packages not to touch."`
 	NoGPGCheck  bool     `arg:"disable_gpg_check" default:"false" doc:"Install packages that are not signed."`
 	Downgrade   bool     `arg:"allow_downgrade" default:"false" doc:"Install older versions over newer ones."`
@@ -64,7 +66,7 @@ func (a *DnfArgs) validateArgs(given func(string) bool) []Problem {
 		problems = append(problems, Problem{"name", "`name: \"*\"` with `state: absent` would remove everything", "name the packages"})
 	}
 	problems = append(problems, optionWords(map[string][]string{
-		"enablerepo": a.EnableRepo, "disablerepo": a.DisableRepo,
+		"enablerepo": a.EnableRepo, "disablerepo": a.DisableRepo, "enable_plugin": a.EnablePlug, "disable_plugin": a.DisablePlug,
 		"exclude": a.Exclude, "releasever": {a.ReleaseVer},
 	})...)
 	return append(problems, wantsPackages("dnf", "`name`, `autoremove` or `update_cache`",

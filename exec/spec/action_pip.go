@@ -21,6 +21,7 @@ type PipArgs struct {
 	Executable   string   `arg:"executable" implied:"pip3, or pip" doc:"The pip to use, by its path or name."`
 	ExtraArgs    string   `arg:"extra_args" doc:"Further options for pip."`
 	Editable     bool     `arg:"editable" default:"false" doc:"Install a directory in editable mode."`
+	Umask        Mode     `arg:"umask" implied:"that of moon" doc:"The umask that pip and the program which creates the environment run with: 077."`
 	Chdir        string   `arg:"chdir" kind:"path" implied:"the step's cwd" doc:"The directory to run pip in."`
 
 	Packages []string
@@ -55,7 +56,7 @@ var _ = declareAction(&Action{
 var pipName = pattern.New(`^[A-Za-z0-9./_~+:@\[]`)
 
 func (a *PipArgs) validateArgs(given func(string) bool) []Problem {
-	var problems []Problem
+	problems := checkUmask(a.Umask)
 	for _, name := range a.Name {
 		// A comma may also stand between two conditions for a version.
 		for part := range strings.SplitSeq(name, ",") {

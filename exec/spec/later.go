@@ -69,9 +69,8 @@ var fieldsLater = map[string]map[string]later{
 		"exclude_hosts":            {way: "ask `ss` in a step with `until`"},
 	},
 	"dnf": {
-		"cacheonly": {way: asCommand + ": `dnf --cacheonly`"}, "disable_excludes": {way: asCommand}, "disable_plugin": {way: asCommand},
-		"enable_plugin": {way: asCommand},
-		"download_dir":  {way: asCommand}, "download_only": {way: asCommand}, "install_repoquery": {idle: "true", way: "remove it"},
+		"cacheonly": {way: asCommand + ": `dnf --cacheonly`"}, "disable_excludes": {way: asCommand},
+		"download_dir": {way: asCommand}, "download_only": {way: asCommand}, "install_repoquery": {idle: "true", way: "remove it"},
 		"installroot": {idle: "/", way: asCommand},
 		"list":        {way: "use `command: dnf list`"}, "sslverify": {idle: "true", way: "set it in the repository's file"},
 		"validate_certs": {idle: "true", way: "set it in the repository's file"},
@@ -81,7 +80,6 @@ var fieldsLater = map[string]map[string]later{
 		"groups": {way: "use `postgresql_privs` with `type: group`"},
 	},
 	"apt_repository": {"install_python_apt": {idle: "true", way: "remove it; moon does not need Python"}},
-	"pip":            {"umask": {way: "set the modes in a step of its own"}},
 }
 
 var solaris = later{way: "it is for Solaris; remove it"}

@@ -300,6 +300,8 @@ func TestDecodeProblems(t *testing.T) {
 			"`name: \"*\"` with `state: absent` would remove everything; name the packages"},
 		{"dnf", args{"name": "a", "security": true, "enablerepo": "--x"}, "`security` and `bugfix` go with `state: latest` only\n" +
 			"`enablerepo` has \"--x\", which begins with a hyphen; leave the hyphens out"},
+		{"dnf", args{"name": "a", "disable_plugin": "-x"}, "`disable_plugin` has \"-x\", which begins with a hyphen; leave the hyphens out"},
+		{"pip", args{"name": "a", "umask": "u+x"}, "`umask` must be octal digits like 077"},
 		{"zypper", args{"name": "a", "state": "dist-upgrade", "extra_args": "'"}, "`state: dist-upgrade` goes with `name: \"*\"` only\n" +
 			"`extra_args` has a quote ' that is not closed"},
 		{"zypper", args{"name": "*", "state": "absent"}, "`name: \"*\"` with `state: absent` would remove everything; name the packages"},
@@ -318,6 +320,10 @@ func TestDecodeProblems(t *testing.T) {
 		{"alternatives", args{"name": "a/b", "path": "/x", "slaves": []any{args{"name": "a", "path": "b", "link": "/c"}}}, "`name` must be a name like editor, found \"a/b\"\nitem 1 of `subcommands` must be a map with name, path and link, the latter two absolute"},
 		{"git_config", args{"list_all": true, "name": "a.b", "scope": "local"}, "`list_all` does not go with `name` or `value`\n`scope: local` needs `repo`"},
 		{"git_config", args{"name": "user"}, "`name` must be like user.email, found \"user\""},
+		{"openssl_csr", args{"path": "/x", "privatekey_path": "/k", "subject_alt_name": []any{"DNS:a", "b"}, "basic_constraints": "CA:TRUE,pathlen:x"}, "`subject_alt_name` has \"b\", which does not say what it is; write DNS:b if it is a name of a host"},
+		{"openssl_csr", args{"path": "/x", "privatekey_path": "/k", "subject": args{"XY": "a"}}, "`subject` has no name \"XY\"; write its object identifier in digits, as 2.5.4.3"},
+		{"openssl_publickey", args{"path": "/x", "privatekey_path": "/k", "privatekey_content": "k"}, "`privatekey_path` and `privatekey_content` exclude each other; give one of them"},
+		{"x509_certificate", args{"path": "/x", "provider": "acme", "selfsigned_not_after": "1d"}, "moon asks no ACME server for certificates; use `command: acme-tiny …` or `command: certbot …`\n`selfsigned_not_after` is \"1d\", which is not like +32w1d2h or 20301231235959Z"},
 		{"ufw", args{"comment": "a"}, "`ufw` has nothing to do; give `rule`, `default`, `logging` or `state`"},
 		{"ufw", args{"rule": "allow", "interface": "eth 0", "port": "-1"}, "`interface` needs `direction`; or give `interface_in` or `interface_out`\n`interface` has blanks, or begins with a hyphen: \"eth 0\"\n`to_port` has blanks, or begins with a hyphen: \"-1\""},
 		{"ufw", args{"default": "deny", "direction": "in"}, "`direction` of `default` must be incoming, outgoing or routed"},

@@ -324,7 +324,7 @@ func (p *fleet) connect(s *plan.Step, k *plan.Task, c *taskContext, e *plan.Env,
 	if k.OnController() {
 		return // it only is about that host
 	}
-	s.Conn = p.connector.ConnectionTo(c.place(), m.Machine, e, r)
+	s.Conn = p.connector.ConnectionTo(c.place(), p.connector.SyncedWith(k, c.place(), c.on.Machine, m.Machine, c.delegate, e, r), e, r)
 	if k.Action != nil && k.Action.Plugin != nil {
 		k.Python = p.connector.PythonOn(c.place(), m.Machine, e, r)
 	}
@@ -365,7 +365,7 @@ func (p *fleet) connectDelegated(s *plan.Step, k *plan.Task, c *taskContext, m *
 	fr.Scene, e.Frame = &sc, &fr
 	place.Pos = k.Src.Pos
 	there := e.On(m.Machine)
-	s.Conn = p.connector.ConnectionTo(place, m.Machine, there, r)
+	s.Conn = p.connector.ConnectionTo(place, p.connector.SyncedWith(k, place, m.Machine, m.Machine, playbook.Value{}, there, r), there, r)
 	if k.Action != nil && k.Action.Plugin != nil {
 		k.Python = p.connector.PythonOn(place, m.Machine, there, r)
 	}
