@@ -26,11 +26,12 @@ var layers = map[string][]string{
 	"plan/playbook":        {"internal/pattern", "internal/diag", "internal/suggest", "plan/playbook/yaml11"},
 	"plan/playbook/yaml11": {"internal/pattern"}, // texts and numbers: it knows no documents
 	"plan/eval":            {"plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call", "plan/eval/filters", "plan/eval/lookups", "plan/eval/expr"},
-	"plan/eval/call":       {"internal/pyregexp", "plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"}, // what callees see: it evaluates nothing
-	"plan/eval/value":      {"plan/eval/jinja", "secret"},                                                         // values and errors: it evaluates nothing
-	"plan/eval/jinja":      {"internal/suggest"},                                                                  // texts and trees: it knows no values
-	"plan/inventory":       {"internal/pattern", "internal/diag", "plan/playbook", "secret", "internal/suggest"},  // what it writes out masks secrets
-	"exec/digest":          {"internal/pattern"},                                                                  // texts and nothing else: what is written and what is found are compared by it
+	"plan/eval/call":       {"internal/pyregexp", "plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"},                                       // what callees see: it evaluates nothing
+	"plan/eval/value":      {"plan/eval/jinja", "secret"},                                                                                               // values and errors: it evaluates nothing
+	"plan/eval/jinja":      {"internal/suggest"},                                                                                                        // texts and trees: it knows no values
+	"plan/constructed":     {"internal/diag", "internal/suggest", "plan/dialect", "plan/eval", "plan/eval/value", "plan/playbook"},                      // makes names of names: it knows no inventory
+	"plan/inventory":       {"internal/pattern", "internal/diag", "plan/constructed", "plan/eval/value", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
+	"exec/digest":          {"internal/pattern"},                                                                                                        // texts and nothing else: what is written and what is found are compared by it
 	"exec/spec":            {"internal/pyregexp", "internal/pattern", "exec/digest", "internal/suggest", "exec/spec/documented"},
 	"exec/way":             {},
 	"plan/source":          {"plan/playbook", "secret/vault"},     // files by their digests, and where they are looked for: it knows no plans and no steps

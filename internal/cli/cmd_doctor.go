@@ -246,7 +246,6 @@ var ways = map[string]string{
 	"defaults.error_on_undefined_vars":       "an undefined name is always a mistake; write `| default('')`",
 	"defaults.action_plugins":                "plugins in Python are not loaded",
 	"defaults.vars_plugins":                  "plugins in Python are not loaded",
-	"defaults.inventory_plugins":             "plugins in Python are not loaded; an inventory may be a program that prints it",
 	"defaults.strategy_plugins":              "plugins in Python are not loaded",
 	"defaults.gather_subset":                 "all facts are gathered",
 	"defaults.hash_behaviour":                "maps replace each other; write `| combine(…, recursive=true)`",

@@ -38,6 +38,7 @@ func TestExamplePlugins(t *testing.T) {
 		{[]string{"run", "playbook.yml"}, []string{"changed (another line)", "changed (the account of bob)", "% looking", "all is well", "4 changed"}},
 		{[]string{"run", "playbook.yml"}, []string{"5 done, of 5 steps"}},
 		{[]string{"plugin", "test", "inventory.ledger", "--args", `{"source": "` + dir + `/work/ledger.json"}`}, []string{`"balance": 10`, `"ada"`}},
+		{[]string{"inventory", "-i", "ledger:work/ledger.json", "--graph", "--vars"}, []string{"--ada", "{balance = 10}", "@rich:"}},
 		{[]string{"plugin", "test", "facts.ledger", "--args", `{"host": "web1"}`}, []string{`"ledger_host": "web1"`}},
 	} {
 		out, ok := moon(round.args...)
