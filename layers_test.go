@@ -30,7 +30,7 @@ var layers = map[string][]string{
 	"plan/eval/value":      {"plan/eval/jinja", "secret"},                                                                                               // values and errors: it evaluates nothing
 	"plan/eval/jinja":      {"internal/suggest"},                                                                                                        // texts and trees: it knows no values
 	"plan/constructed":     {"internal/diag", "internal/suggest", "plan/dialect", "plan/eval", "plan/eval/value", "plan/playbook"},                      // makes names of names: it knows no inventory
-	"plan/inventory":       {"internal/pattern", "internal/diag", "plan/constructed", "plan/eval/value", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
+	"plan/inventory":       {"exec/spec", "internal/pattern", "internal/diag", "plan/constructed", "plan/eval/value", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
 	"exec/digest":          {"internal/pattern"},                                                                                                        // texts and nothing else: what is written and what is found are compared by it
 	"exec/spec":            {"internal/pyregexp", "internal/pattern", "exec/digest", "internal/suggest", "exec/spec/documented"},
 	"exec/way":             {},

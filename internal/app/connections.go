@@ -16,7 +16,6 @@ import (
 	"moon/exec/spec"
 	"moon/plan"
 	"moon/plan/found"
-	"moon/plan/inventory"
 )
 
 // connections are the hosts of plays as one call of moon knows them: those that were made to plan are kept for the run, and no
@@ -186,7 +185,7 @@ func (c *connections) Close() {
 // OnlyTrusted runs inventory programs that are trusted. named says where their names stand.
 func OnlyTrusted(run func(string, ...string) ([]byte, error), t *Truster, named string) func(string, ...string) ([]byte, error) {
 	return func(path string, args ...string) ([]byte, error) {
-		if _, plugin := inventory.PluginOf(path); plugin {
+		if _, _, plugin := spec.PluginOf(path); plugin {
 			// The plugin is trusted by itself. What its file has it do, it does on behalf of the playbook.
 			if _, err := os.Stat(args[0]); err == nil {
 				if _, err := t.program(args[0], named); err != nil {

@@ -29,22 +29,22 @@ func pathExists(path string) bool {
 	return err == nil
 }
 
-// InventoryPlugins asks the plugins that read inventories.
-type InventoryPlugins struct {
+// Plugins asks the plugins of a playbook.
+type Plugins struct {
 	Of   *plan.Options // where they are found, once that is known
 	Dir  string        // the directory of the playbook; "": that of the options
 	Moon string        // its version
 }
 
-// Asker asks programs and plugins, as they are told apart by inventory.PluginOf.
-func (p InventoryPlugins) Asker(call *Invocation) func(ctx context.Context, program string, args ...string) ([]byte, error) {
+// Asker asks programs and plugins, as spec.PluginOf tells them apart.
+func (p Plugins) Asker(call *Invocation) func(ctx context.Context, program string, args ...string) ([]byte, error) {
 	return func(ctx context.Context, program string, args ...string) ([]byte, error) {
 		return p.ask(ctx, call, program, args)
 	}
 }
 
-func (p InventoryPlugins) ask(ctx context.Context, call *Invocation, program string, args []string) ([]byte, error) {
-	name, ok := inventory.PluginOf(program)
+func (p Plugins) ask(ctx context.Context, call *Invocation, program string, args []string) ([]byte, error) {
+	kind, name, ok := spec.PluginOf(program)
 	if !ok {
 		return call.Asker.Run(ctx, program, args...)
 	}
@@ -56,17 +56,14 @@ func (p InventoryPlugins) ask(ctx context.Context, call *Invocation, program str
 	if real, err := filepath.EvalSymlinks(root); err == nil { // trust is by path
 		root = real
 	}
-	of := plugin.InventorySource{Plugin: name, Source: args[0], Args: map[string]any{}, Root: root}
-	if len(args) > 1 {
-		if err := json.Unmarshal([]byte(args[1]), &of.Args); err != nil {
-			return nil, err
-		}
-	}
 	host := &plugin.Host{Moon: p.Moon, Cwd: root, Asker: call.Asker}
 	defer host.Close()
-	out, err := registry.AskInventory(ctx, host, func(root, what string, request []byte) (json.RawMessage, error) {
-		return call.Python.Ask(root, what, request, func([]byte) ([]byte, bool) { return nil, true })
-	}, of)
+	out, err := registry.Ask(ctx, &plugin.Question{
+		Kind: kind, Name: name, Args: args, Root: root, Host: host,
+		Python: func(root, what string, request []byte) (json.RawMessage, error) {
+			return call.Python.Ask(root, what, request, func([]byte) ([]byte, bool) { return nil, true })
+		},
+	})
 	if e, ok := errors.AsType[*spec.PluginError](err); ok && e.Hint != "" {
 		return nil, errors.New(e.Text + "; " + e.Hint)
 	}
@@ -79,14 +76,14 @@ func RegistryOf(o *plan.Options) *plugin.Registry {
 	return r
 }
 
-// InventoryFilesOf are the files that came with the playbook and run when a program or a plugin is asked for its hosts.
-func InventoryFilesOf(o *plan.Options, program string) (files []plan.Input) {
-	name, ok := inventory.PluginOf(program)
+// PluginFiles are the files that came with the playbook and run when the plugin is asked that a program stands for.
+func PluginFiles(o *plan.Options, program string) (files []plan.Input) {
+	kind, name, ok := spec.PluginOf(program)
 	r := RegistryOf(o)
 	if !ok || r == nil {
 		return nil
 	}
-	for _, f := range r.InventoryFiles(name) {
+	for _, f := range r.Files(kind, name) {
 		files = append(files, plan.Input{Path: f.Path, Digest: f.Digest})
 	}
 	return files

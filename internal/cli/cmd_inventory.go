@@ -104,7 +104,7 @@ func (c *inventoryCmd) Run(call *app.Invocation) error {
 	if err != nil {
 		return err
 	}
-	ask := app.InventoryPlugins{Of: &o, Dir: playbooks, Moon: Version}.Asker(call)
+	ask := app.Plugins{Of: &o, Dir: playbooks, Moon: Version}.Asker(call)
 	files.Run = func(path string, args ...string) ([]byte, error) { return ask(ctx, path, args...) }
 	if named != "" {
 		// A file that ansible.cfg names is part of the project, which may not be trusted.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan/constructed"
 	"moon/plan/eval/value"
@@ -44,7 +45,7 @@ func (inv *Inventory) readPrinted(path string, listed playbook.Value) {
 		}
 		asked[name] = true
 		vars, _ := meta.Get(name)
-		if _, plugin := PluginOf(path); meta.IsZero() && !plugin {
+		if _, _, plugin := spec.PluginOf(path); meta.IsZero() && !plugin {
 			var ok bool
 			vars, ok = inv.askProgram(path, "--host", name)
 			if !ok {
@@ -202,7 +203,7 @@ func (inv pluginReader) ask(at diag.Pos, name, source string, args ...string) {
 		inv.failAt(at, "", "inventory plugins are not started here")
 		return
 	}
-	program := pluginName(name)
+	program := spec.PluginProgram("inventory", name)
 	out, err := inv.from.Run(program, append([]string{source}, args...)...)
 	if err != nil {
 		inv.failAt(at, "", "the inventory plugin `%s` failed: %s", name, err)

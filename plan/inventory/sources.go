@@ -9,13 +9,6 @@ import (
 	"moon/plan/playbook"
 )
 
-// pluginPrefix begins the name of a program that is an inventory plugin: to those who run programs it is one more, with the source as
-// its argument. So what it says is an input of the plan, kept and compared as what other programs print. No file is called so.
-const pluginPrefix = "/inventory:"
-
-// PluginOf is the plugin that a program stands for, and false for any other program.
-func PluginOf(program string) (name string, ok bool) { return strings.CutPrefix(program, pluginPrefix) }
-
 var pluginSource = pattern.New(`^([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*):(.+)$`)
 
 // IsList reports whether a source is a list of hosts. A path with a comma in it is none.
@@ -60,9 +53,6 @@ func shortName(name string) string {
 	}
 	return name
 }
-
-// pluginName is the program that stands for a plugin.
-func pluginName(name string) string { return pluginPrefix + name }
 
 // IsPath reports whether a source that was resolved is a file or a directory.
 func IsPath(source string) bool {
