@@ -26,12 +26,12 @@ var layers = map[string][]string{
 	"plan/playbook":        {"internal/pattern", "internal/diag", "internal/suggest", "plan/playbook/yaml11"},
 	"plan/playbook/yaml11": {"internal/pattern"}, // texts and numbers: it knows no documents
 	"plan/eval":            {"plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call", "plan/eval/filters", "plan/eval/lookups", "plan/eval/expr"},
-	"plan/eval/call":       {"internal/pyregexp", "plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"}, // what callees see: it evaluates nothing
-	"plan/eval/value":      {"plan/eval/jinja", "secret"},                                                         // values and errors: it evaluates nothing
-	"plan/eval/jinja":      {"internal/suggest"},                                                                  // texts and trees: it knows no values
-	"plan/inventory":       {"internal/pattern", "internal/diag", "plan/playbook", "secret", "internal/suggest"},  // what it writes out masks secrets
-	"exec/digest":          {"internal/pattern"},                                                                  // texts and nothing else: what is written and what is found are compared by it
-	"exec/spec":            {"internal/pyregexp", "internal/pattern", "exec/digest", "internal/suggest", "exec/spec/documented", "exec/pki"}, // what a certificate may say is checked with the arguments
+	"plan/eval/call":       {"internal/pyregexp", "plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"},                                                    // what callees see: it evaluates nothing
+	"plan/eval/value":      {"plan/eval/jinja", "secret"},                                                                                                            // values and errors: it evaluates nothing
+	"plan/eval/jinja":      {"internal/suggest"},                                                                                                                     // texts and trees: it knows no values
+	"plan/inventory":       {"exec/spec", "plan/constructed", "plan/eval/value", "internal/pattern", "internal/diag", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
+	"exec/digest":          {"internal/pattern"},                                                                                                                     // texts and nothing else: what is written and what is found are compared by it
+	"exec/spec":            {"internal/pyregexp", "internal/pattern", "exec/digest", "internal/suggest", "exec/spec/documented", "exec/pki"},                         // what a certificate may say is checked with the arguments
 	"exec/way":             {},
 	"plan/source":          {"plan/playbook", "secret/vault"},     // files by their digests, and where they are looked for: it knows no plans and no steps
 	"plan/found":           {"plan/eval/value"},                   // results, and no steps
@@ -90,7 +90,7 @@ var layers = map[string][]string{
 	"themes":         {"config/yamldoc"},
 	"tui":            {"plan/selector", "events", "events/steplog", "plan", "internal/diag", "tui/debugger", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/known", "tui/overlay", "tui/pane", "tui/tree", "tui/status", "tui/view", "internal/termtext", "internal/suggest", "tui/frame", "tui/looks", "tui/terminal"},
 	"tui/console":    {"internal/pattern", "plan/selector", "plan/sequence", "plan/counterpart", "events", "events/steplog", "plan", "internal/diag", "secret", "tui/debugger", "tui/fix", "tui/status", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
-	"tui/plain":      {"plan/selector", "plan/counterpart", "events", "events/rundir", "events/steplog", "plan", "internal/diag", "secret", "tui/status", "internal/termtext"},                                                                    // writes out what stands for a secret, where that has no glyph
+	"tui/plain":      {"plan/eval/pyyaml", "plan/eval/value", "plan/selector", "plan/counterpart", "events", "events/rundir", "events/steplog", "plan", "internal/diag", "secret", "tui/status", "internal/termtext"},                             // writes out what stands for a secret, where that has no glyph
 
 	"tui/view":     {"events", "events/steplog", "internal/diag", "plan", "themes", "tui/draw", "tui/feed", "tui/keymap", "tui/known", "tui/overlay", "tui/status", "tui/tree"}, // what a part of the TUI is given; it must not know the model
 	"tui/known":    {"events", "internal/diag", "plan", "tui/debugger", "tui/draw", "tui/feed", "tui/status", "tui/tree"},                                                       // the run, and no cursor
@@ -123,6 +123,8 @@ var layers = map[string][]string{
 	"exec/python":          {"exec", "exec/fault", "exec/process", "exec/spec"},                                                                                 // programs that call files in Python: it knows no templates
 	"plan/planner/callees": {"exec/spec", "plan", "plan/called", "plan/eval/call", "plan/eval/jinja", "plan/eval/value", "plan/planner/lookups", "plan/source"}, // asks Python, and starts nothing
 	"plan/planner/calls":   {"internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/playbook"},                                                   // names: it plans nothing
+	"plan/constructed":     {"internal/diag", "internal/suggest", "plan/dialect", "plan/eval", "plan/eval/value", "plan/playbook"},                              // makes names of names: it knows no inventory
+	"plan/eval/pyyaml":     {"internal/pattern", "plan/eval/value"},                                                                                             // values as text: it reads nothing
 	"internal/suggest":     {},                                                                                                                                  // names that do not exist are alike, whatever they name
 
 	"internal/assault":     {}, // what tests say of themselves
@@ -165,7 +167,7 @@ var layers = map[string][]string{
 
 	// What templates call, below the evaluator: none of it evaluates anything.
 	"plan/eval/expr":    {"plan/eval/jinja", "plan/eval/value", "plan/eval/filters", "plan/eval/lookups"},
-	"plan/eval/filters": {"internal/pyregexp", "internal/pattern", "plan/dialect", "plan/eval/jinja", "internal/suggest", "plan/eval/call", "plan/eval/netaddr", "plan/eval/value"},
+	"plan/eval/filters": {"plan/eval/pyyaml", "internal/pyregexp", "internal/pattern", "plan/dialect", "plan/eval/jinja", "internal/suggest", "plan/eval/call", "plan/eval/netaddr", "plan/eval/value"},
 	"plan/eval/netaddr": {},
 	"plan/eval/lookups": {"internal/pattern", "plan/eval/jinja", "plan/eval/call", "plan/eval/value", "plan/eval/filters"},
 

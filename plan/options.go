@@ -287,7 +287,7 @@ func (o *Options) Invocation() *vars.Invocation {
 		User: o.Login.User, Connection: o.Login.Connection, PrivateKey: o.Login.PrivateKey, Port: o.Login.Port, Timeout: o.Login.Timeout,
 	}
 	for _, written := range o.Hosts.Inventory {
-		if !inventory.IsList(written) {
+		if inventory.IsPath(written) {
 			written = source.ResolvePath(written, o.Dir, o.Home)
 		}
 		call.Inventories = append(call.Inventories, written)

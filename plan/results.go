@@ -67,9 +67,7 @@ type Result struct {
 }
 
 // Registered is the value of the result.
-func (r Result) Registered() map[string]any {
-	return registered.In(r.Dialect)(r)
-}
+func (r Result) Registered() map[string]any { return registered.In(r.Dialect)(r) }
 
 // registered are the two forms of a result.
 var registered = dialect.Of[func(Result) map[string]any]{Steps: Result.inSteps, Ansible: Result.inPlays}

@@ -155,7 +155,7 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 			return list
 		}
 	case spec.String, spec.FileMode, spec.Duration:
-		if g.Field.JSON && r.converts() {
+		if g.Field.JSON && r.Engine.Converts() {
 			if text, ok := r.json(g.Value); ok {
 				return text
 			}
@@ -201,7 +201,7 @@ func (r *Renderer) scalar(v playbook.Value) any {
 		switch got := r.template(v).(type) {
 		case []any, map[string]any, *value.Dict:
 			// As Python prints it: Ansible's modules convert what is to be text.
-			if len(r.Missing) == missing && r.converts() {
+			if len(r.Missing) == missing && r.Engine.Converts() {
 				return value.PythonText(got)
 			}
 			return got
@@ -214,9 +214,6 @@ func (r *Renderer) scalar(v playbook.Value) any {
 	}
 	return nil
 }
-
-// converts reports whether a list or a map becomes text where text is wanted.
-func (r *Renderer) converts() bool { return r.Engine.Dialect.Rules().WritesJSON }
 
 // json renders a list or map that stands for a text: it is written here, because only here its maps have their order.
 func (r *Renderer) json(v playbook.Value) (any, bool) {

@@ -162,3 +162,14 @@ func (c *comparer) Write(p []byte) (int, error) {
 	c.want = c.want[len(p):]
 	return len(p), nil
 }
+
+// Root is the directory of the playbook of a plan in a file; "" if that is none.
+func Root(doc []byte) string {
+	var h struct {
+		Root string `json:"root"`
+	}
+	if json.Unmarshal(doc, &h) != nil {
+		return "" // reading the plan says why
+	}
+	return h.Root
+}

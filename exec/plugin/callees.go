@@ -47,6 +47,8 @@ var calleeKinds = map[string]struct{ class, method string }{
 	spec.CalleeFilter: {"FilterModule", "filters"},
 	spec.CalleeTest:   {"TestModule", "tests"},
 	spec.CalleeLookup: {"LookupModule", ""},
+
+	spec.CalleeInventory: {"InventoryModule", ""},
 }
 
 // Callee implements plan.Plugins.
@@ -154,7 +156,7 @@ func (r *Registry) readCallees(kind string, f *calleeFile) []string {
 		return nil
 	}
 	f.digest = pymodule.DigestOf(text)
-	if kind == spec.CalleeLookup {
+	if calleeKinds[kind].method == "" { // a file has the one that is called like it
 		f.names, f.whole = []string{f.stem}, true
 		return f.names
 	}

@@ -14,7 +14,7 @@ import (
 // Protocol is the version of the protocol that this moon speaks.
 const Protocol = 1
 
-// The kinds of capability that a plugin can have. Connections are moon's own.
+// The kinds of capability that a plugin can have.
 const (
 	Execute    = "execute"
 	Inventory  = "inventory"
@@ -24,7 +24,7 @@ const (
 )
 
 // kinds are what a plugin may say it can do.
-var kinds = []string{Execute, Inventory, Facts, Parse}
+var kinds = []string{Execute, Inventory, Facts, Parse, Connection}
 
 // greeting is the parameters of initialize.
 type greeting struct {

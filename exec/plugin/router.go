@@ -33,6 +33,10 @@ func (c *Capability) Kind() string {
 var own = []Capability{
 	{Name: "inventory.file", Doc: "Reads an inventory in INI or YAML."},
 	{Name: "inventory.script", Doc: "Asks a program for the inventory, as Ansible does: --list, --host."},
+	{Name: "inventory.constructed", Doc: "Makes variables and groups of those that hosts have, as Ansible's plugin does."},
+	{Name: "inventory.generator", Doc: "Makes a host for each combination of values, as Ansible's plugin does."},
+	{Name: "inventory.host_list", Doc: "Takes hosts by name: -i a,b."},
+	{Name: "inventory.advanced_host_list", Doc: "Takes hosts by name, with ranges: -i advanced_host_list:web[1:9],."},
 	{Name: "facts.system", Doc: "Reads the facts of a machine."},
 	{Name: "parse.yaml", Doc: "Reads playbooks in YAML."},
 	{Name: "connection.local", Doc: "Carries steps out on this machine."},

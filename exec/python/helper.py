@@ -136,6 +136,24 @@ def plain(v, depth=0):
     raise Refused('an object of the type %s.%s, which is no text, number, list or map' % (kind.__module__, kind.__qualname__))
 
 
+def ordinary(v):
+    """A value as any reader of JSON takes it: what JSON has not becomes text."""
+    if type(v) is list:
+        return [ordinary(x) for x in v]
+    if type(v) is not dict:
+        return v
+    special = v.get('!')
+    if special is None:
+        return {k: ordinary(x) for k, x in v.items()}
+    if special[0] == 'map':
+        return {k if type(k) is str else str(ordinary(k)): ordinary(x) for k, x in special[1]}
+    if special[0] == 'float':
+        return special[1]
+    if special[0] == 'bytes':
+        return text_of(special[1]).encode('utf-8', 'replace').decode('utf-8')
+    raise Refused('a value without a form in an inventory')
+
+
 def key_of(k, depth):
     if isinstance(k, (str, int, float)) or k is None:
         return plain(k, depth + 1)
@@ -332,6 +350,45 @@ def look_up(request, terms, options, variables):
     return found
 
 
+def list_hosts(request):
+    """What an inventory plugin finds, as a program prints it for --list."""
+    m, name, source = load(request), request['given'].rpartition('.')[2], request['source']
+    inventory_loader._load_config_defs(name, m, request['path'])
+    plugin = m.InventoryModule()
+    plugin._load_name = name
+    plugin._original_path = request['path']
+    plugin._redirected_names = [request['name']]
+    plugin.ansible_name = request['given'] if '.' in request['given'] else (request['module'] or name)
+    plugin.ansible_aliases = [name, request['name']]
+    loader = DataLoader()
+    loader.set_basedir(request['dir'])
+    if not plugin.verify_file(source):
+        raise Refused('it does not take %s: its verify_file says no, often because of how the file is called' % source)
+    inventory = InventoryData()
+    plugin.parse(inventory, loader, source, cache=False)
+    inventory.reconcile_inventory()
+    groups = {}
+    for g in inventory.groups.values():
+        groups[g.name] = {
+            'hosts': [h.name for h in g.hosts], 'children': [c.name for c in g.child_groups], 'vars': written(g.vars),
+        }
+    hostvars = {}
+    for h in inventory.hosts.values():
+        hostvars[h.name] = written({k: v for k, v in h.vars.items() if k not in ('inventory_file', 'inventory_dir')})
+    return dict(groups, _meta={'hostvars': hostvars})
+
+
+def written(v):
+    """A value in an inventory. What a plugin calls unsafe is no template there either."""
+    if isinstance(v, Mapping):
+        return {k: written(x) for k, x in v.items()}
+    if isinstance(v, (list, tuple, Set)):
+        return [written(x) for x in v]
+    if isinstance(v, str) and is_unsafe(v) and ('{{' in v or '{%' in v or '{#' in v):
+        return '{%% raw %%}%s{%% endraw %%}' % v if 'endraw' not in v else '{{ %s }}' % json.dumps(str(v))
+    return v
+
+
 def place_of(error, path):
     """The line of a plugin's file in which an error was raised; 0 if it was raised elsewhere."""
     lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
@@ -359,6 +416,8 @@ def answer(request):
     try:
         if request['do'] == 'names':
             return {'result': sorted(str(k) for k in given(request))}
+        if request['do'] == 'inventory':
+            return {'result': ordinary(plain(list_hosts(request)))}
         return {'result': plain(call(request))}
     except Stop:
         return {'stopped': True}
@@ -414,7 +473,16 @@ def take_in_ansible():
         AnsibleUndefined = None
     if hasattr(loader, 'init_plugin_loader'):  # later versions do not do so by themselves
         loader.init_plugin_loader()
-    lookup_loader = loader.lookup_loader
+    lookup_loader, inventory_loader = loader.lookup_loader, loader.inventory_loader
+    from ansible.inventory.data import InventoryData
+    try:
+        from ansible.utils.unsafe_proxy import AnsibleUnsafe
+
+        def is_unsafe(v):
+            return isinstance(v, AnsibleUnsafe)
+    except ImportError:  # later versions mark what is a template, and not what is none
+        def is_unsafe(v):
+            return True
     globals().update({k: v for k, v in locals().items() if k != 'loader'})
 
 

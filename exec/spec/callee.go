@@ -5,11 +5,13 @@ const (
 	CalleeFilter = "filter"
 	CalleeTest   = "test"
 	CalleeLookup = "lookup"
+
+	CalleeInventory = "inventory" // reads a source of hosts: no template calls it
 )
 
 // Callee is a filter, test or lookup that is written in Python, as Ansible has them. It is plain data: plans keep it.
 type Callee struct {
-	Kind    string   `json:"kind"`              // CalleeFilter, CalleeTest or CalleeLookup
+	Kind    string   `json:"kind"`              // CalleeFilter, CalleeTest, CalleeLookup or CalleeInventory
 	Name    string   `json:"name"`              // as texts call it
 	Given   string   `json:"given"`             // as its file calls it
 	Module  string   `json:"module,omitempty"`  // the full name of its file in Python; "" if it is in no collection

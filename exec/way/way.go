@@ -32,6 +32,15 @@ func New(kind string, words []string) Way {
 	return w
 }
 
+// With is the way with these words, and with others where the command needs a terminal; nil: the same.
+func With(kind string, words, terminal []string) Way {
+	w := New(kind, words)
+	if terminal != nil {
+		w.terminal = New(kind, terminal).words
+	}
+	return w
+}
+
 // IsZero reports whether there is none.
 func (w Way) IsZero() bool { return w.words == "" }
 

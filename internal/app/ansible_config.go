@@ -33,7 +33,7 @@ type AnsibleSettings struct {
 // InventoryPaths is what the settings name, which must be there.
 func (s AnsibleSettings) InventoryPaths() ([]string, error) {
 	for _, source := range s.Inventory {
-		if _, err := os.Stat(source); !inventory.IsList(source) && errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(source); inventory.IsPath(source) && errors.Is(err, fs.ErrNotExist) {
 			return nil, Usage("%s:%d: inventory: there is no file or directory %s", s.File, s.inventoryLine, source)
 		}
 	}
@@ -97,7 +97,8 @@ func AnsibleConfig(dir string) (AnsibleSettings, error) {
 	set.File, set.inventoryLine = file, lines["defaults.inventory"]
 	for path := range strings.SplitSeq(values["inventory"], ",") {
 		if path = strings.TrimSpace(path); path != "" {
-			set.Inventory = append(set.Inventory, settingPath(file, path))
+			inFile := func(path string) string { return settingPath(file, path) }
+			set.Inventory = append(set.Inventory, inventory.Resolve(path, inFile, pathExists))
 		}
 	}
 	if strings.HasSuffix(strings.TrimSpace(values["inventory"]), ",") { // a list of hosts, as for -i
@@ -149,7 +150,7 @@ func (s AnsibleSettings) PluginPaths(dir, home string) plan.PluginPaths {
 	p := plan.PluginPaths{
 		Library: paths("library", "modules"), Utils: paths("module_utils", "module_utils"), Callees: map[string][]string{},
 	}
-	for _, kind := range []string{spec.CalleeFilter, spec.CalleeTest, spec.CalleeLookup} {
+	for _, kind := range []string{spec.CalleeFilter, spec.CalleeTest, spec.CalleeLookup, spec.CalleeInventory} {
 		p.Callees[kind] = paths(kind+"_plugins", kind)
 	}
 	p.Brought = brought

@@ -48,6 +48,11 @@ func (s AnsibleSettings) setting(name string) (value, place string) {
 // flag is a setting that is true or false.
 func (s AnsibleSettings) flag(name string, usual bool) (bool, error) {
 	text, place := s.setting(name)
+	return parseFlag(text, place, usual)
+}
+
+// parseFlag reads what a setting that is true or false is at its place; "" says nothing.
+func parseFlag(text, place string, usual bool) (bool, error) {
 	if text == "" {
 		return usual, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -26,13 +27,21 @@ type target struct {
 	diff    bool
 	usual   string // for people: how long the run may take
 	Watched bool   // the run is another process's
+
+	ansible ansibleOutput
 }
 
-var formats = []string{"text", "json", "github", "junit", "ansible"}
+var formats = []string{
+	"text", "json", "github", "junit", "ansible", "yaml", "minimal", "oneline", "debug", "timer", "profile_tasks", "profile_roles",
+}
+
+// ofTimes are the formats that may stand next to another text on standard output: they follow it.
+var ofTimes = []string{string(plain.Timer), string(plain.ProfileTasks), string(plain.ProfileRoles)}
 
 // ParseOutputs reads --output. What would fail only at the end of the run is refused here.
 func ParseOutputs(texts []string, verbose, diff bool) ([]target, error) {
 	var list []target
+	texts, views := splitViews(texts)
 	taken := ""
 	for _, text := range texts {
 		t := target{verbose: verbose, diff: diff}
@@ -57,6 +66,44 @@ func ParseOutputs(texts []string, verbose, diff bool) ([]target, error) {
 			}
 		}
 		list = append(list, t)
+	}
+	return completeOutputs(list, views)
+}
+
+// splitViews takes out the views of times that go to standard output behind another text.
+func splitViews(texts []string) (rest []string, views []plain.TimesView) {
+	for _, text := range texts {
+		if slices.Contains(ofTimes, text) {
+			views = append(views, plain.TimesView(text))
+		} else {
+			rest = append(rest, text)
+		}
+	}
+	return rest, views
+}
+
+// completeOutputs adds to the outputs the views of times, and what Ansible's settings say.
+func completeOutputs(list []target, views []plain.TimesView) ([]target, error) {
+	for i := range list {
+		if err := list[i].readSettings(); err != nil {
+			return nil, err
+		}
+	}
+	if len(views) == 0 {
+		return list, nil
+	}
+	base := slices.IndexFunc(list, func(t target) bool { return t.file == "" })
+	switch {
+	case base < 0:
+		return append(list, target{format: ofTimes[0], ansible: ansibleOutput{times: plain.Times{Views: views}}}), nil
+	case list[base].format == "json" || list[base].format == "junit":
+		return nil, Usage("--output %s and --output %s both write to standard output; give one of them a file: --output %s:FILE",
+			list[base].format, views[0], list[base].format)
+	}
+	for _, view := range views {
+		if have := &list[base].ansible.times.Views; !slices.Contains(*have, view) {
+			*have = append(*have, view)
+		}
 	}
 	return list, nil
 }
@@ -130,12 +177,26 @@ func (t target) write(call *Invocation, feed <-chan []events.Record, run story, 
 	if t.format == "json" {
 		return plain.JSON(w, run.PlanFor, feed)
 	}
-	if t.format == "ansible" {
-		_, err = (&plain.Ansible{W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff}).Follow(feed)
+	a := t.ansible
+	for _, line := range a.unlike {
+		fmt.Fprintf(call.Err, "moon: %s\n", line)
+	}
+	switch t.format {
+	case "ansible", "yaml", "debug":
+		_, err = (&plain.Ansible{
+			W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff, Style: a.style, HideOK: a.hideOK, HideSkipped: a.hideSkipped,
+			Times: a.times,
+		}).Follow(feed)
+		return err
+	case "minimal", "oneline":
+		_, err = (&plain.Brief{W: w, PlanFor: run.PlanFor, OneLine: t.format == "oneline", Style: a.style, Diff: t.diff, Times: a.times}).Follow(feed)
 		return err
 	}
+	if slices.Contains(ofTimes, t.format) {
+		return a.times.Follow(w, run.PlanFor, feed)
+	}
 	text := &plain.Text{
-		W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff, Usual: t.usual,
+		W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff, Usual: t.usual, Times: a.times,
 		Seen: t.file == "" && IsTerminal(call.Out) && !t.Watched,
 	}
 	if t.format == "github" {

@@ -240,10 +240,12 @@ var ways = map[string]string{
 	"defaults.ask_pass":                      "use a key, or ssh-agent",
 	"defaults.ask_vault_pass":                "give --ask-vault-pass",
 	"defaults.callback_plugins":              "moon has outputs of its own: --output",
+	"defaults.stdout_callback":               "`--output ansible` writes as default, yaml, minimal, oneline, debug or skippy",
+	"defaults.callbacks_enabled":             "next to `--output ansible` moon shows timer, profile_tasks and profile_roles; for junit give --output junit:FILE",
+	"defaults.callback_whitelist":            "next to `--output ansible` moon shows timer, profile_tasks and profile_roles; for junit give --output junit:FILE",
 	"defaults.error_on_undefined_vars":       "an undefined name is always a mistake; write `| default('')`",
 	"defaults.action_plugins":                "plugins in Python are not loaded",
 	"defaults.vars_plugins":                  "plugins in Python are not loaded",
-	"defaults.inventory_plugins":             "plugins in Python are not loaded; an inventory may be a program that prints it",
 	"defaults.strategy_plugins":              "plugins in Python are not loaded",
 	"defaults.gather_subset":                 "all facts are gathered",
 	"defaults.hash_behaviour":                "maps replace each other; write `| combine(…, recursive=true)`",
@@ -273,6 +275,11 @@ var usuals = map[string][]string{
 	"privilege_escalation.become_exe": {"sudo"}, "privilege_escalation.become_flags": {"-h -s -n"},
 }
 
+// isUsual reports whether a setting changes nothing, or nothing that moon does not do as well.
+func isUsual(name, value string) bool {
+	return slices.Contains(usuals[name], plainSetting(value)) || app.ShowsCallbacks(name, value)
+}
+
 // variables are those of the environment that are not called as their setting.
 var variables = map[string]string{
 	"defaults.inject_facts_as_vars": "ANSIBLE_INJECT_FACT_VARS", "defaults.fact_caching": "ANSIBLE_CACHE_PLUGIN",
@@ -288,7 +295,7 @@ func inEnvironment() []setting {
 			_, key, _ := strings.Cut(name, ".")
 			variable = "ANSIBLE_" + strings.ToUpper(key)
 		}
-		if value := os.Getenv(variable); value != "" && !slices.Contains(usuals[name], plainSetting(value)) {
+		if value := os.Getenv(variable); value != "" && !isUsual(name, value) {
 			found = append(found, setting{File: "$" + variable, Name: name, Value: value, Hint: ways[name]})
 		}
 	}
@@ -343,7 +350,7 @@ func settingsIn(file, text string) []setting {
 		name := section + "." + strings.ToLower(strings.TrimSpace(key))
 		value = strings.TrimSpace(value)
 		hint := ways[name]
-		if ok && hint != "" && value != "" && !slices.Contains(usuals[name], plainSetting(value)) {
+		if ok && hint != "" && value != "" && !isUsual(name, value) {
 			found = append(found, setting{file, number, name, value, hint})
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"moon/internal/app"
 	"moon/internal/diag"
 	"moon/internal/suggest"
+	"moon/plan"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -23,7 +24,7 @@ import (
 
 // inventoryFlags are where the hosts come from.
 type inventoryFlags struct {
-	Inventory []string `short:"i" sep:"none" env:"MOON_INVENTORY,ANSIBLE_INVENTORY" placeholder:"FILE" help:"Inventory: a file, a directory, a program that prints it, or host names with a comma (web1,web2,); may be given several times."`
+	Inventory []string `short:"i" sep:"none" env:"MOON_INVENTORY,ANSIBLE_INVENTORY" placeholder:"FILE" help:"Inventory: a file, a directory, a program that prints it, PLUGIN:SOURCE, or host names with a comma (web1,web2,); may be given several times."`
 	Limit     string   `short:"l" placeholder:"PATTERN" help:"Only these hosts; @FILE reads them from a file."`
 }
 
@@ -38,14 +39,10 @@ func (f *inventoryFlags) sources(dir string) (sources []string, named string, er
 		return list, set.Supplied(), err
 	}
 	for _, s := range f.Inventory {
-		switch {
-		// A list of hosts is written with a comma, also if it is only one.
-		case s == "":
+		if s == "" {
 			return nil, "", app.Usage("--inventory names nothing")
-		case !strings.Contains(s, ",") && !filepath.IsAbs(s):
-			s = filepath.Join(dir, s)
 		}
-		sources = append(sources, s)
+		sources = append(sources, app.InventorySource(s, dir))
 	}
 	return sources, "", nil
 }
@@ -87,18 +84,28 @@ func (c *inventoryCmd) Run(call *app.Invocation) error {
 	if len(sources) == 0 {
 		return app.Usage("no inventory is given; name one with -i, or in ansible.cfg\n  hint: /etc/ansible/hosts is read with -i /etc/ansible/hosts")
 	}
-	beside := dir
+	playbooks := dir
 	if c.PlaybookDir != "" {
-		if beside, err = filepath.Abs(c.PlaybookDir); err != nil {
+		if playbooks, err = filepath.Abs(c.PlaybookDir); err != nil {
 			return err
 		}
 	}
 	ctx, stop := call.Signals.Until(context.Background())
 	defer stop()
-	files, err := inventoryFiles(ctx, call, dir, c.vaultPasswords())
+	o := plan.Options{Dir: dir}
+	o.Home, _ = os.UserHomeDir() // without one there is nothing in it
+	if _, err := app.SearchAnsible(&o); err != nil {
+		return err
+	}
+	if o.Plugins, err = (&pluginFlags{TrustPlugins: c.Trust}).find(call, playbooks, &o); err != nil {
+		return err
+	}
+	files, err := inventoryFiles(call, dir, c.vaultPasswords())
 	if err != nil {
 		return err
 	}
+	ask := app.Plugins{Of: &o, Dir: playbooks, Moon: Version}.Asker(call)
+	files.Run = func(path string, args ...string) ([]byte, error) { return ask(ctx, path, args...) }
 	if named != "" {
 		// A file that ansible.cfg names is part of the project, which may not be trusted.
 		t, err := call.Truster(c.Trust)
@@ -108,7 +115,7 @@ func (c *inventoryCmd) Run(call *app.Invocation) error {
 		files.Run = app.OnlyTrusted(files.Run, t, named)
 	}
 	var ds diag.List
-	inv := inventory.Load(sources, beside, files.Files, &ds)
+	inv := inventory.Load(sources, playbooks, files.Files, &ds)
 	// A program of the inventory that was interrupted looks like a mistake of the inventory, and is not one.
 	if ctx.Err() != nil {
 		return app.NewExit(app.ExitInterrupted, "interrupted")
@@ -120,7 +127,7 @@ func (c *inventoryCmd) Run(call *app.Invocation) error {
 	}
 	for _, h := range inv.Hosts {
 		// Secrets are hidden before anything is printed, in whichever form.
-		for _, l := range inv.Layers(h, beside) {
+		for _, l := range inv.Layers(h, playbooks) {
 			for _, v := range l.Vars {
 				if inventory.IsSecret(v.Name) {
 					hide(call.Secrets, v.Value)
@@ -260,7 +267,7 @@ func (d *inventoryDisk) lines(file string) []string {
 	return nil
 }
 
-func inventoryFiles(ctx context.Context, call *app.Invocation, dir string, vaulted app.VaultPasswords) (*inventoryDisk, error) {
+func inventoryFiles(call *app.Invocation, dir string, vaulted app.VaultPasswords) (*inventoryDisk, error) {
 	passwords, err := vaulted.Passwords(call)
 	if err != nil {
 		return nil, err
@@ -326,7 +333,6 @@ func inventoryFiles(ctx context.Context, call *app.Invocation, dir string, vault
 		}
 		return info.IsDir(), info.Mode().IsRegular() && info.Mode()&0o111 != 0, nil
 	}
-	d.Run = func(path string, args ...string) ([]byte, error) { return call.Asker.Run(ctx, path, args...) }
 	return d, nil
 }
 

@@ -60,6 +60,16 @@ func (f *pluginFlags) find(call *app.Invocation, dir string, o *plan.Options) (*
 	return plugin.Find(s), nil
 }
 
+// askPlugins has the plugins of a playbook asked that is in a directory, for a plan that was made of them.
+func (f *pluginFlags) askPlugins(call *app.Invocation, root string, o plan.Options) error {
+	if _, err := app.SearchAnsible(&o); err != nil {
+		return err
+	}
+	found, err := f.find(call, root, &o)
+	call.Session.Ask = app.Plugins{Of: &plan.Options{Plugins: found}, Dir: root, Moon: Version}.Asker(call)
+	return err
+}
+
 // askTrust lets a person at a terminal decide which plugins may run.
 func askTrust(call *app.Invocation, o plan.Options) {
 	r, ok := o.Plugins.(*plugin.Registry)

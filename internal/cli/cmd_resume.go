@@ -217,6 +217,7 @@ func (c *resumeCmd) planned(call *app.Invocation, past history.Past) (r resumabl
 	if err != nil {
 		return r, err
 	}
+	call.Session.Ask = app.Plugins{Of: &plan.Options{Plugins: found}, Dir: kept.Root, Moon: Version}.Asker(call)
 	here.Plugins, r.again.Plugins, here.Outside.TrustsFiles = found, found, r.again.Outside.TrustsFiles
 	askTrust(call, r.again)
 	switch {

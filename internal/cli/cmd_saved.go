@@ -55,6 +55,9 @@ func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, erro
 	if err != nil {
 		return nil, nil, app.Usage("--plan: %s", app.Unreadable(f.Saved, err))
 	}
+	if err := f.askPlugins(call, planfile.Root(doc), here); err != nil {
+		return nil, nil, err
+	}
 	kept, err := planfile.Read(doc, here, Version)
 	var stale *planfile.StaleError
 	var lost *saved.NotKeptError

@@ -63,6 +63,7 @@ func (c *trustCmd) Run(call *app.Invocation) error {
 		if digest, err := exec.FileDigest(path); err == nil {
 			named = append(named, plan.Input{Path: path, Digest: digest})
 		}
+		named = append(named, app.PluginFiles(&o, path)...)
 		// A program of the inventory decides about hosts, so it is trusted by digest like the files.
 		return run(path, args...)
 	}

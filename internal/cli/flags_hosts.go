@@ -15,7 +15,6 @@ import (
 	"moon/internal/app"
 	"moon/internal/termtext"
 	"moon/plan"
-	"moon/plan/inventory"
 	"moon/tui/plain"
 )
 
@@ -70,10 +69,7 @@ func (f *hostFlags) hosts(o *plan.Options, dir string) error {
 		if source == "" { // of a variable of the environment that was emptied
 			continue
 		}
-		if !inventory.IsList(source) && !filepath.IsAbs(source) {
-			source = filepath.Join(dir, source)
-		}
-		o.Hosts.Inventory = append(o.Hosts.Inventory, source)
+		o.Hosts.Inventory = append(o.Hosts.Inventory, app.InventorySource(source, dir))
 	}
 	// As in PATH, several directories may stand in one value.
 	for _, path := range f.ModulePath {
@@ -256,7 +252,8 @@ func (f *hostFlags) reachable(o *plan.Options, call *app.Invocation, t *app.Trus
 		answers, f.unanswered = ask(list)
 		return answers, f.unanswered
 	}
+	call.Session.Ask = app.Plugins{Of: o, Moon: Version}.Asker(call)
 	o.Outside.RunInventory = func(path string, args ...string) ([]byte, error) {
-		return call.Asker.Run(context.Background(), path, args...)
+		return call.Session.Ask(context.Background(), path, args...)
 	}
 }

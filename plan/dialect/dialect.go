@@ -42,7 +42,6 @@ type Rules struct {
 	ReadsSources      bool // what is copied or rendered lies next to the playbook, also if nothing searches it
 	OrdersMaps        bool // a map as written keeps its order and the types of its keys
 	OldNumbers        bool // numbers of YAML files are those of YAML 1.1: 1:30 is 90, and 1e3 is text
-	WritesJSON        bool // a list or map for a text argument becomes text: JSON where that may hold it, and otherwise as Python prints it
 	MakesFiles        bool // file without a state makes the file if it is absent; otherwise that is an error
 	AnyHolds          bool // a condition may give any value: it holds unless that is empty or 0
 	CommaTags         bool // a text that a template gives as a tag may be several, with commas between them
@@ -64,6 +63,6 @@ var rules = Of[*Rules]{
 		OnFailure: "host", RetryDelay: 5 * time.Second,
 		OverHosts: true, UnneededIsOK: true, FailedChanges: true, DecidesDry: true, PrintsUndefined: true, AnyHolds: true,
 		FactsAhead: true,
-		KeepsPaths: true, OrdersMaps: true, OldNumbers: true, WritesJSON: true, ReadsFlags: true,
+		KeepsPaths: true, OrdersMaps: true, OldNumbers: true, ReadsFlags: true,
 	},
 }

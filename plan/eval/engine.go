@@ -49,8 +49,20 @@ func (e *Engine) lookupError(name string) *value.Error {
 	return err
 }
 
-// reading is how the texts of a playbook are read.
-func (e *Engine) reading() jinja.Reading { return formOf(e.Dialect).reading }
+// Converts reports whether a list or a map becomes text where text is wanted: JSON if that may be meant, or else as Python prints it.
+func (e *Engine) Converts() bool { return formOf(e.Dialect).converts }
+
+// ReadItems is what a loop is over if that is a text: in plays the list that it is written like.
+func (e *Engine) ReadItems(v any) any {
+	text, isText := v.(string)
+	if !isText || !e.Converts() {
+		return v
+	}
+	if made, ok := readText(text, false); ok {
+		return made
+	}
+	return v
+}
 
 func (e *Engine) functionNames() []string {
 	return slices.Sorted(maps.Keys(formOf(e.Dialect).functions()))
@@ -69,7 +81,7 @@ func (e *Engine) Template(text string) (*Template, error) {
 		if err != nil {
 			return nil, value.FromParser(err)
 		}
-		how := e.reading()
+		how := formOf(e.Dialect).reading
 		how.Style, how.From = style, from
 		return e.compileTemplate(text, how)
 	})
@@ -222,6 +234,7 @@ func (e *Engine) DocumentIn(text string, style jinja.Style) (*Template, error) {
 type form struct {
 	functions func() map[string]function
 	reading   jinja.Reading          // of texts that are written in a playbook, as far as it is the same for all
+	converts  bool                   // texts and values become one another where the other is wanted
 	pastLoop  bool                   // loop.nextitem at the end is nothing, and not undefined
 	templated func(text string) bool // whether a condition is the text that a template gives
 	// loosely decides a condition that gives neither true nor false; e says so.

@@ -20,6 +20,7 @@ func init() {
 		Ansible: &form{
 			functions: func() map[string]function { return functionsOfPlays },
 			reading:   jinja.Reading{LikeAnsible: true, RawStrings: true},
+			converts:  true,
 			templated: hasTemplateInside,
 			loosely:   (*Expression).loosely,
 		},

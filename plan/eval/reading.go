@@ -10,7 +10,7 @@ import (
 
 // Up to ansible-core 2.18 what a template of a play gives is read once more: a text that is written like a list or a map is one, and so are
 // True and False. People made lists and maps from text before there was more to templates. Text of the filters below is meant to be text,
-// and stays so wherever it is handed. moon has no mark for such a text, so that a name alone is not read: the template that it stands for is.
+// and stays so wherever it is handed. moon has no mark for such a text, so that a name alone is not read, but the template it stands for.
 // What a command has printed cannot come from a filter.
 
 // writers are the filters whose text stays text.
@@ -38,9 +38,9 @@ func mayRead(n jinja.Node) bool {
 	return true
 }
 
-// read reads a text that stands for something else. White space before it, which tags leave, makes it text if there are none.
-func (t *Template) read(text string, tags bool) (any, bool) {
-	if !t.reads || !tags && !mayStand(text) {
+// readText reads a text that stands for something else. White space before it, which tags leave, makes it text if there are none.
+func readText(text string, tags bool) (any, bool) {
+	if !tags && !mayStand(text) {
 		return nil, false
 	}
 	if truth, ok := truths[text]; ok {
@@ -52,16 +52,4 @@ func (t *Template) read(text string, tags bool) (any, bool) {
 // mayStand reports whether a text can stand for something else.
 func mayStand(text string) bool {
 	return strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{") || truths[text] != nil
-}
-
-// ReadItems is what a loop is over if that is a text: in plays the list that it is written like.
-func (e *Engine) ReadItems(v any) any {
-	text, isText := v.(string)
-	if !isText || !e.reading().LikeAnsible || !mayStand(text) {
-		return v
-	}
-	if made, ok := value.ParseListOrMap(text); ok {
-		return made
-	}
-	return v
 }

@@ -162,13 +162,13 @@ func (t *Template) ended(result Result, tags bool) Result {
 	}
 	switch v := result.Value.(type) {
 	case string:
-		if made, ok := t.read(v, tags); ok {
+		if made, ok := readText(v, tags); ok && t.reads {
 			return Result{Value: made}
 		}
 		return Result{Value: likeSource(v, t.text)}
 	case value.Secret:
 		if text, ok := v.Value.(string); ok {
-			if made, ok := t.read(text, tags); ok {
+			if made, ok := readText(text, tags); ok && t.reads {
 				return Result{Value: value.Mark(t.engine.Secrets, made, value.Every)}
 			}
 			return Result{Value: value.Secret{Value: likeSource(text, t.text), Shown: v.Shown}}

@@ -36,6 +36,10 @@ func Load(sources []string, beside string, from Files, ds *diag.List) *Inventory
 	inv := newEmpty()
 	inv.from, inv.ds, inv.beside, inv.named = from, ds, beside, sources
 	for _, source := range sources {
+		if plugin, of, ok := SplitPlugin(source); ok && !fileExists(from, source) {
+			pluginReader{inv}.readNamed(source, plugin, of)
+			continue
+		}
 		// A name with a comma may still be a file.
 		if IsList(source) && !fileExists(from, source) {
 			inv.addList(source)
@@ -76,11 +80,6 @@ func (inv *Inventory) Refresh(from Files) {
 	*inv = *next
 }
 
-// IsList reports whether a source is a list of hosts. A path with a comma in it is none.
-func IsList(source string) bool {
-	return strings.Contains(source, ",") && !strings.Contains(source, "/")
-}
-
 func fileExists(from Files, path string) bool {
 	_, _, err := from.Kind(path)
 	return err == nil
@@ -93,12 +92,17 @@ func (inv *Inventory) addList(source string) {
 			continue
 		}
 		address, port := splitPort(name)
-		h := inv.findHost(address, source, diag.Pos{})
-		if port != "" {
-			h.inline.setVar("ansible_port", playbook.Literal(&playbook.File{Name: "--inventory"}, port, 1, nil))
-		}
-		addMember(inv.groups["ungrouped"], h)
+		addListed(inv, address, port, source)
 	}
+}
+
+// addListed takes a host of a list.
+func addListed(inv *Inventory, name, port, list string) {
+	h := inv.findHost(name, list, diag.Pos{})
+	if port != "" {
+		h.inline.setVar("ansible_port", playbook.Literal(&playbook.File{Name: "--inventory"}, port, 1, nil))
+	}
+	addMember(inv.groups["ungrouped"], h)
 }
 
 // readSource reads an inventory. One that was named must be there; others were found in a directory.

@@ -26,8 +26,7 @@ func (inv *Inventory) readYAML(f *playbook.File) {
 	}
 	// A file that configures an inventory plugin looks like an inventory.
 	if plugin, ok := root.Get("plugin"); ok {
-		inv.failAt(plugin.Pos(), "use an executable inventory, such as a script that calls ansible-inventory --list",
-			"inventory plugins are not supported")
+		pluginReader{inv}.readConfigured(f, root, plugin)
 		return
 	}
 	for _, e := range root.Entries() {

@@ -150,10 +150,7 @@ func (p *fleet) hosts() *inventory.Inventory {
 // inventorySources are files, directories, programs, and lists of hosts.
 func (p *fleet) inventorySources() (sources []string) {
 	for _, source := range p.o.Hosts.Inventory {
-		if !inventory.IsList(source) {
-			source = p.Resolve(source, p.o.Dir)
-		}
-		sources = append(sources, source)
+		sources = append(sources, inventory.Resolve(source, func(path string) string { return p.Resolve(path, p.o.Dir) }, p.disk.There))
 	}
 	return sources
 }

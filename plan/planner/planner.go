@@ -142,7 +142,7 @@ func planWith(o plan.Options, d *source.Disk, leftOut map[string]string, before 
 	p.Reader = known.New(p.plan, p.Collector, o.Unseen, func() { p.Unread = true })
 	p.Excludes = p.excludes
 	p.defaults.Known = p.Reader
-	p.connector = connect.New(p.plan, &p.o, p.secrets, p.Collector, p.Reader)
+	p.connector = connect.New(p.plan, &p.o, p.secrets, p.Collector, p.Reader, p.AskProgram)
 	p.bindings = bindings.New(p.plan, p.Collector, p.Library, p.Compiler, p.Reader, p.connector.NoteName)
 	p.asker = prompts.New(p.plan, &p.o, p.Collector, p.Reader)
 	p.overrides = override.New(o.Values.Overrides, p.plan, p.secrets, p.Collector, p.Compiler, p.connector.NoteName)

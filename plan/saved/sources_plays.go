@@ -86,7 +86,7 @@ func playsOf(p *plan.Plan) (PlaySources, error) {
 		s.Limit = "@" + shown(source.ResolvePath(o.Hosts.Limit[1:], o.Dir, o.Home))
 	}
 	for _, written := range o.Hosts.Inventory {
-		if !inventory.IsList(written) {
+		if inventory.IsPath(written) {
 			written = shown(source.ResolvePath(written, o.Dir, o.Home))
 		}
 		s.Inventory = append(s.Inventory, written)
@@ -170,10 +170,7 @@ func (s *PlaySources) options(root string, o *plan.Options) {
 	}
 	o.Hosts.Inventory = nil
 	for _, written := range s.Inventory {
-		if !inventory.IsList(written) {
-			written = abs(written)
-		}
-		o.Hosts.Inventory = append(o.Hosts.Inventory, written)
+		o.Hosts.Inventory = append(o.Hosts.Inventory, inventory.Resolve(written, abs, exists))
 	}
 	o.Hosts.Limit, o.Mode.ForceHandlers, o.Hosts.NoConnect = s.Limit, s.ForceHandlers, s.NoConnect
 	o.Facts.Excluded = s.Excluded
@@ -370,4 +367,9 @@ func hostsOf(m *plan.Basis) []string {
 	}
 	slices.Sort(list)
 	return list
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

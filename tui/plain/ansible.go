@@ -5,15 +5,14 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"moon/events"
-	"moon/events/steplog"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui/status"
@@ -27,27 +26,20 @@ type Ansible struct {
 	Verbose bool                           // also the results of what went well
 	Diff    bool
 
-	out  *bufio.Writer
-	plan *plan.Plan
-	run  events.Run
+	Style       ResultStyle
+	HideOK      bool  // what went well and changed nothing is not printed, and neither are heads of tasks with nothing below them
+	HideSkipped bool  // the same of what was skipped
+	Times       Times // shown under the heads of tasks, and at the end
 
+	out *bufio.Writer
+	results
+
+	now      time.Time   // of the event that is printed
 	play     int         // whose head was printed last: a play or a batch of one; -1 before the first
+	current  taskKey     // that was entered last
 	task     taskKey     // whose head was printed last
 	included []inclusion // by the task whose head was printed last
 	loops    map[loopKey]*loopEnd
-	printed  map[int]*streams // of steps that run
-}
-
-// taskKey is a task as Ansible has it, over all its hosts: a scope, or a step that stands alone.
-type taskKey struct {
-	scope int
-	step  int // -1 for a scope
-}
-
-// loopKey is the loop of one task on one host.
-type loopKey struct {
-	scope int
-	host  string
 }
 
 // inclusion is a file that hosts include.
@@ -62,24 +54,8 @@ type loopEnd struct {
 	ran, changed, failed, ignored bool // any of them
 }
 
-// streams are what a step has printed, as far as it is kept for its result.
-type streams struct {
-	lines [2][]string
-	size  int
-}
-
-const (
-	columns     = 80
-	keptPrinted = 1 << 20 // bytes of the output of a step
-)
-
-// censored is what Ansible shows of a result that no_log hides.
-const censored = "the output has been hidden due to the fact that 'no_log: true' was specified for this result"
-
-// ansibleWords are the actions that playbooks of Ansible call otherwise.
-var ansibleWords = map[string]string{"print": "debug", "wait": "wait_for"}
-
-var noTask = taskKey{-1, -1}
+// columns is how wide Ansible takes a terminal for that is none.
+const columns = 80
 
 // Follow writes until the feed ends and returns the state the run ended in.
 func (a *Ansible) Follow(feed <-chan []events.Record) (*events.Run, error) {
@@ -100,19 +76,22 @@ func (a *Ansible) Follow(feed <-chan []events.Record) (*events.Run, error) {
 }
 
 func (a *Ansible) resetLine() {
-	a.play, a.task = -1, noTask
+	a.play, a.current, a.task = -1, noTask, noTask
 	a.included, a.loops, a.printed = nil, map[loopKey]*loopEnd{}, map[int]*streams{}
 }
 
 func (a *Ansible) printf(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
 
+func (a *Ansible) printBanner(text string) { printBanner(a.out, text) }
+
 // printBanner prints a line with stars to the right, after an empty one.
-func (a *Ansible) printBanner(text string) {
+func printBanner(w io.Writer, text string) {
 	text = termtext.CleanName(text)
-	a.printf("\n%s %s", text, strings.Repeat("*", max(columns-1-ansi.StringWidth(text), 3)))
+	fmt.Fprintf(w, "\n%s %s\n", text, strings.Repeat("*", max(columns-1-ansi.StringWidth(text), 3)))
 }
 
 func (a *Ansible) printEvent(r events.Record) {
+	a.now = r.Time
 	switch e := r.Event.(type) {
 	case events.PlanLoaded:
 		was := a.plan
@@ -126,7 +105,7 @@ func (a *Ansible) printEvent(r events.Record) {
 		a.countLoops()
 	case events.StepStarted:
 		if !a.plan.Steps[r.Step].Loops() { // of an open loop Ansible shows the rounds
-			a.printHeads(r.Step)
+			a.enterTask(r.Step)
 		}
 	case events.StepOutput:
 		a.keepOutput(r.Step, e)
@@ -175,7 +154,7 @@ func foundNothing(e events.StepCompleted) bool {
 
 // renumber keeps what was printed under the new numbers of the steps. The rounds that were added are counted, and all others stay.
 func (a *Ansible) renumber(m moved) {
-	a.play, a.task = m.scope(a.play), taskKey{m.scope(a.task.scope), m.step(a.task.step)}
+	a.play, a.current, a.task = m.scope(a.play), m.task(a.current), m.task(a.task)
 	a.printed = renumbered(m, a.printed)
 	counted := map[loopKey]*loopEnd{}
 	for key, l := range a.loops {
@@ -202,30 +181,33 @@ func (a *Ansible) countLoops() {
 	}
 }
 
-func (a *Ansible) loopOf(step int) (loopKey, bool) {
-	s := &a.plan.Steps[step]
-	return loopKey{s.Scope, s.Host}, s.Scope < len(a.plan.Scopes) && a.plan.Scopes[s.Scope].Kind == plan.ScopeLoop
-}
-
-func (a *Ansible) keyOf(step int) taskKey {
-	scope := a.plan.Steps[step].Scope
-	if task := status.Task(a.plan, scope); task >= 0 {
-		return taskKey{task, -1}
-	}
-	if _, loop := a.loopOf(step); loop {
-		return taskKey{scope, -1}
-	}
-	return taskKey{-1, step}
-}
-
-// printHeads makes sure that what follows is read as belonging to the step's task: it prints the heads that have changed.
-func (a *Ansible) printHeads(step int) {
+// enterTask makes sure that what follows is read as belonging to the step's task: it prints the heads that have changed. If lines are
+// left out, the head of the task waits for one that is not.
+func (a *Ansible) enterTask(step int) {
 	key := a.keyOf(step)
 	// Included files are reported when all hosts of the including task have decided.
-	if key != a.task {
+	if key != a.current {
 		a.tellIncluded()
 	}
 	a.playHead(step)
+	if key == a.current {
+		return
+	}
+	a.current = key
+	if !a.HideOK && !a.HideSkipped {
+		a.taskHead(step)
+	}
+	a.Times.printBetween(a.out, a.run.Started, a.now)
+}
+
+// printHeads prints the heads above a line of a step.
+func (a *Ansible) printHeads(step int) {
+	a.enterTask(step)
+	a.taskHead(step)
+}
+
+func (a *Ansible) taskHead(step int) {
+	key := a.keyOf(step)
 	if key == a.task {
 		return
 	}
@@ -261,7 +243,7 @@ func (a *Ansible) playHead(step int) {
 	}
 	a.noteLeft()
 	a.emptyPlays(play)
-	a.play, a.task = play, noTask
+	a.play, a.current, a.task = play, noTask, noTask
 	a.printBanner("PLAY [" + cmp.Or(name, a.plan.Name, a.plan.RootFile) + "]")
 }
 
@@ -342,69 +324,20 @@ func (a *Ansible) shortFile(name string) string {
 	return filepath.Join(a.plan.Root, name)
 }
 
-// taskTitle is the name of a step's task. One over several hosts, or items, has the name as it is written.
-func (a *Ansible) taskTitle(step int) string {
-	s := &a.plan.Steps[step]
-	if word, ok := ansibleWords[s.Action]; !named(s) {
-		switch {
-		case s.Action == "include_role":
-			return "include_role : " + s.Includes
-		case ok:
-			return word
-		}
-		return s.Action
-	}
-	if key := a.keyOf(step); key.step < 0 {
-		if name := a.plan.Scopes[key.scope].Name; name != "" && name != string(plan.ScopeLoop) {
-			return name
-		}
-		return s.Action
-	}
-	return cmp.Or(a.run.Steps[step].Name, s.Name)
-}
-
-func (a *Ansible) hostOf(s *plan.Step) string { return termtext.CleanName(status.On(s)) }
-
-func (a *Ansible) keepOutput(step int, e events.StepOutput) {
-	s := a.printed[step]
-	if s == nil {
-		s = &streams{}
-		a.printed[step] = s
-	}
-	// Output beyond the limit is counted, but not kept for the result.
-	if s.size += len(e.Line) + 1; s.size > keptPrinted {
-		return
-	}
-	k := 0
-	if e.Stderr {
-		k = 1
-	}
-	s.lines[k] = append(s.lines[k], steplog.Marked(e.Line, e.Dropped, e.Binary))
-}
-
-// itemOf is " => (item=x)" for a step that is an item of a loop.
-func (a *Ansible) itemOf(step int) string {
-	s := &a.plan.Steps[step]
-	if _, ok := a.loopOf(step); !ok || s.Loop == nil {
-		return ""
-	}
-	return "(item=" + a.itemText(s) + ")"
-}
-
-func (a *Ansible) itemText(s *plan.Step) string {
-	if s.NoLog {
-		return "None"
-	}
-	return termtext.CleanName(s.Loop.PythonText())
-}
-
 func (a *Ansible) printCompleted(step int, e events.StepCompleted) {
 	s := &a.plan.Steps[step]
-	a.printHeads(step)
 	if s.Includes != "" {
+		a.printHeads(step)
 		a.noteInclude(step)
 		return
 	}
+	if a.HideOK && !e.Changed {
+		a.enterTask(step)
+		delete(a.printed, step)
+		a.itemEnded(step, loopEnd{ran: true})
+		return
+	}
+	a.printHeads(step)
 	a.printDiff(s, e.Diff)
 	word := "ok"
 	if e.Changed {
@@ -416,19 +349,25 @@ func (a *Ansible) printCompleted(step int, e events.StepCompleted) {
 	}
 	switch result := a.shownResult(step, e.Result); {
 	case s.NoLog:
-		if a.Verbose {
-			line += " => " + oneLine(result)
-		}
+		line += a.detail(result)
 	case s.Action == "print":
-		line += " => " + indentedJSON(a.printedMessage(s, step, e.Result))
+		line += " => " + a.Style.write(a.printedMessage(s, step, e.Result), true)
 	case s.Action == "assert":
-		line += " => " + indentedJSON(map[string]any{"changed": false, "msg": cmp.Or[any](result["msg"], "All assertions passed")})
-	case a.Verbose:
-		line += " => " + oneLine(result)
+		line += " => " + a.Style.write(assertedResult(result), true)
+	default:
+		line += a.detail(result)
 	}
 	a.printLines(line)
 	delete(a.printed, step)
 	a.itemEnded(step, loopEnd{ran: true, changed: e.Changed})
+}
+
+// detail is a result behind a line that is whole without it.
+func (a *Ansible) detail(result map[string]any) string {
+	if !a.Verbose {
+		return ""
+	}
+	return " => " + a.Style.write(result, false)
 }
 
 // printLines prints a text of several lines, each fit for a terminal.
@@ -436,53 +375,6 @@ func (a *Ansible) printLines(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		a.printf("%s", termtext.CleanName(line))
 	}
-}
-
-// printedMessage is what a print has printed, under the name Ansible gives it.
-func (a *Ansible) printedMessage(s *plan.Step, step int, result map[string]any) map[string]any {
-	if name, ok := s.Args["var"].(string); ok && name != "" {
-		if v, ok := result[name]; ok {
-			return map[string]any{name: v}
-		}
-		return map[string]any{name: cmp.Or[any](result["msg"], a.run.Steps[step].Message)}
-	}
-	if msg, ok := result["msg"]; ok {
-		return map[string]any{"msg": msg}
-	}
-	return map[string]any{"msg": a.run.Steps[step].Message}
-}
-
-// shownResult is the result of a step as Ansible shows it: without what stands in the line already, with what was printed.
-func (a *Ansible) shownResult(step int, given map[string]any) map[string]any {
-	s := &a.plan.Steps[step]
-	m := map[string]any{"changed": a.run.Steps[step].Outcome == events.Changed || given["changed"] == true}
-	if s.NoLog {
-		m["censored"] = censored
-		return m
-	}
-	maps.Copy(m, given)
-	for _, key := range []string{"failed", "skipped", "duration_ms"} {
-		delete(m, key)
-	}
-	// A task without retries has made one attempt, which is not worth saying.
-	if n, ok := m["attempts"]; ok && fmt.Sprint(n) == "1" && s.Retry.Max == 0 {
-		delete(m, "attempts")
-	}
-	if _, loop := a.loopOf(step); loop && s.Loop != nil {
-		name := cmp.Or(s.Loop.Var, "item")
-		m["ansible_loop_var"], m[name] = name, s.Loop.Item
-	}
-	p := a.printed[step]
-	if _, command := m["rc"]; p == nil && command { // one that has printed nothing says so
-		p = &streams{}
-	}
-	for k, name := range [2]string{"stdout", "stderr"} {
-		// The action's own result wins over what was printed.
-		if _, there := m[name]; p != nil && !there {
-			m[name], m[name+"_lines"] = strings.Join(p.lines[k], "\n"), append([]string{}, p.lines[k]...)
-		}
-	}
-	return m
 }
 
 func (a *Ansible) printDiff(s *plan.Step, d *events.Diff) {
@@ -495,39 +387,30 @@ func (a *Ansible) printDiff(s *plan.Step, d *events.Diff) {
 
 func (a *Ansible) printSkipped(step int, e events.StepSkipped) {
 	s := &a.plan.Steps[step]
-	if status.NotThere(a.plan, a.run.Steps, step) { // of a handler, a flush before has run it
+	if a.isAbsent(step, e) {
 		a.itemEnded(step, loopEnd{})
 		return
 	}
-	switch e.Reason {
-	case events.SkipTags, events.SkipUser, events.SkipUnchanged, events.SkipNeeds:
-		a.itemEnded(step, loopEnd{}) // to Ansible there is no such task, or no such handler
-		return
-	case events.SkipWhen, events.SkipCreates, events.SkipRemoves, events.SkipUnless, events.SkipOnlyIf, events.SkipUpToDate,
-		events.SkipAction, events.SkipPlugin:
-	}
-	a.printHeads(step)
 	if e.Reason != events.SkipWhen && e.Reason != events.SkipAction && e.Reason != events.SkipPlugin { // its work is done
-		a.plainLine("ok", s, step)
+		if a.enterTask(step); !a.HideOK {
+			a.printHeads(step)
+			a.plainLine("ok", s, step)
+		}
 		a.itemEnded(step, loopEnd{ran: true})
 		return
 	}
-	result := map[string]any{"changed": false, "skip_reason": "Conditional result was False"}
-	line := "skipping: [" + a.hostOf(s) + "]"
-	if item := a.itemOf(step); item != "" {
-		// Items that are skipped get a line each, and the loop one more if all are.
-		line += " => " + item + " "
-		if a.Verbose {
-			line += " => " + oneLine(result)
+	item := a.itemOf(step)
+	if a.enterTask(step); !a.HideSkipped {
+		a.printHeads(step)
+		line := "skipping: [" + a.hostOf(s) + "]"
+		if item != "" { // items that are skipped get a line each, and the loop one more if all are
+			line += " => " + item + " "
 		}
-		a.printf("%s", line)
+		a.printLines(line + a.detail(a.skippedResult(step)))
+	}
+	if item != "" {
 		a.itemEnded(step, loopEnd{})
-		return
 	}
-	if a.Verbose {
-		line += " => " + oneLine(result)
-	}
-	a.printf("%s", line)
 }
 
 func (a *Ansible) plainLine(word string, s *plan.Step, step int) {
@@ -541,26 +424,16 @@ func (a *Ansible) plainLine(word string, s *plan.Step, step int) {
 func (a *Ansible) printFailed(step int, e events.StepFailed) {
 	s := &a.plan.Steps[step]
 	a.printHeads(step)
-	result := a.shownResult(step, e.Result)
-	// If all retries fail, Ansible does not count the attempt before them.
-	if n, ok := result["attempts"].(int); ok && s.Retry.Max > 0 {
-		result["attempts"] = min(n, s.Retry.Max)
-	}
-	if _, there := result["msg"]; !there && !s.NoLog {
-		result["msg"] = e.Error
-		if e.RC != nil && strings.HasPrefix(e.Error, "exit status") {
-			result["msg"] = "non-zero return code"
-		}
-	}
+	result := a.failedResult(step, e)
 	item := a.itemOf(step)
 	switch {
 	case e.Unreachable:
 		result["unreachable"] = true
-		a.printLines("fatal: [" + a.hostOf(s) + "]: UNREACHABLE! => " + oneLine(result))
+		a.printLines("fatal: [" + a.hostOf(s) + "]: UNREACHABLE! => " + a.Style.write(result, false))
 	case item != "":
-		a.printLines("failed: [" + a.hostOf(s) + "] " + item + " => " + oneLine(result))
+		a.printLines("failed: [" + a.hostOf(s) + "] " + item + " => " + a.Style.write(result, false))
 	default:
-		a.printLines("fatal: [" + a.hostOf(s) + "]: FAILED! => " + oneLine(result))
+		a.printLines("fatal: [" + a.hostOf(s) + "]: FAILED! => " + a.Style.write(result, false))
 	}
 	delete(a.printed, step)
 	// After the last item the loop as a whole is reported.
@@ -585,22 +458,23 @@ func (a *Ansible) itemEnded(step int, end loopEnd) {
 	}
 	s := &a.plan.Steps[step]
 	// With no_log the results of the items are gone, so that Ansible takes the whole for a task without a loop.
+	hidden := map[string]any{"censored": censored, "changed": l.changed}
 	switch {
 	case !s.NoLog || !l.ran:
 	case l.failed:
-		a.printLines("fatal: [" + a.hostOf(s) + "]: FAILED! => " + oneLine(map[string]any{"censored": censored, "changed": l.changed}))
+		a.printLines("fatal: [" + a.hostOf(s) + "]: FAILED! => " + a.Style.write(hidden, false))
 	case l.changed:
-		a.printf("changed: [%s]", a.hostOf(s))
-	default:
-		a.printf("ok: [%s]", a.hostOf(s))
+		a.printLines("changed: [" + a.hostOf(s) + "]" + a.detail(hidden))
+	case !a.HideOK:
+		a.printLines("ok: [" + a.hostOf(s) + "]" + a.detail(hidden))
 	}
 	switch {
 	case l.ignored:
 		a.printf("...ignoring")
 	// Ansible says of the whole loop that it is skipped only if each item was.
-	case !l.ran && (strings.HasPrefix(a.run.Steps[step].Reason, string(events.SkipWhen)) ||
+	case !l.ran && !a.HideSkipped && (strings.HasPrefix(a.run.Steps[step].Reason, string(events.SkipWhen)) ||
 		strings.HasPrefix(a.run.Steps[step].Reason, string(events.SkipAction))):
-		a.printf("skipping: [%s]", a.hostOf(s))
+		a.printLines("skipping: [" + a.hostOf(s) + "]" + a.detail(map[string]any{"changed": false, "msg": "All items skipped"}))
 	}
 }
 
@@ -630,18 +504,5 @@ func (a *Ansible) printRecap(e events.RunCompleted) {
 		a.printf("")
 	}
 	a.printf("")
-}
-
-// ListedTask is what Ansible calls a task where it lists the tasks of a play: its name, behind that of its role, or else its action.
-func ListedTask(s *plan.Step) string {
-	if named(s) {
-		return status.TaskTitle(s.Role, s.Name)
-	}
-	return cmp.Or(ansibleWords[s.Action], s.Action)
-}
-
-// named reports whether a task has a name of its own: that of an include may be the planner's.
-func named(s *plan.Step) bool {
-	plannerNames := s.Action == "meta" || strings.HasPrefix(s.Action, "include_")
-	return s.Name != "" && (!plannerNames || !strings.HasPrefix(s.Name, s.Action+": "))
+	a.Times.printEnd(a.out, a.plan, &a.run, a.now)
 }

@@ -1,6 +1,7 @@
 package plain_test
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -277,6 +278,74 @@ func TestAnsible(t *testing.T) {
 	golden(t, "testdata/ansible_verbose.golden", plays().ansible(t, true))
 }
 
+// TestAnsibleStyles writes the same plays as Ansible's other callbacks do.
+func TestAnsibleStyles(t *testing.T) {
+	for name, style := range map[string]plain.ResultStyle{
+		"yaml": plain.ResultsYAML, "form_yaml": plain.ResultsFormYAML, "debug": plain.ResultsDebug,
+	} {
+		s := plays()
+		var b strings.Builder
+		if _, err := (&plain.Ansible{W: &b, PlanFor: s.planFor, Verbose: true, Style: style}).Follow(s.feed()); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "testdata/ansible_"+name+".golden", b.String())
+	}
+	for name, oneLine := range map[string]bool{"minimal": false, "oneline": true} {
+		s := plays()
+		var b strings.Builder
+		if _, err := (&plain.Brief{W: &b, PlanFor: s.planFor, OneLine: oneLine}).Follow(s.feed()); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "testdata/ansible_"+name+".golden", b.String())
+	}
+}
+
+// TestAnsibleHides leaves out what went well, with the heads of tasks that have nothing else.
+func TestAnsibleHides(t *testing.T) {
+	s := plays()
+	var b strings.Builder
+	if _, err := (&plain.Ansible{W: &b, PlanFor: s.planFor, HideOK: true, HideSkipped: true}).Follow(s.feed()); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/ansible_hides.golden", b.String())
+}
+
+// TestTimes shows times next to Ansible's format, to the text for people, and alone.
+func TestTimes(t *testing.T) {
+	local := time.Local
+	time.Local = time.UTC
+	defer func() { time.Local = local }()
+	all := []plain.TimesView{plain.Timer, plain.ProfileTasks, plain.ProfileRoles}
+	s := plays()
+	var b strings.Builder
+	if _, err := (&plain.Ansible{W: &b, PlanFor: s.planFor, Times: plain.Times{Views: all}}).Follow(s.feed()); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/ansible_times.golden", b.String())
+
+	s = plays()
+	for i := range s.list {
+		if e, ok := s.list[i].Event.(events.RunCompleted); ok {
+			e.DurationMS = 93_784_000
+			s.list[i].Event = e
+		}
+	}
+	b.Reset()
+	if _, err := (&plain.Text{W: &b, PlanFor: s.planFor, Times: plain.Times{Views: all[:1]}}).Follow(s.feed()); err != nil {
+		t.Fatal(err)
+	}
+	if _, end, ok := strings.Cut(b.String(), "\nPLAYBOOK RECAP ***"); !ok || !strings.HasSuffix(end, "\nPlaybook run took 1 days, 2 hours, 3 minutes, 4 seconds\n") {
+		t.Errorf("text ends with\n%s", end)
+	}
+
+	s = plays()
+	b.Reset()
+	if err := (&plain.Times{Views: all[1:2], Most: 2, Order: "ascending"}).Follow(&b, s.planFor, s.feed()); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/times_alone.golden", b.String())
+}
+
 func TestTextOfPlays(t *testing.T) {
 	s := plays()
 	var b strings.Builder
@@ -292,4 +361,27 @@ func TestTextOfPlays(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "testdata/plays_report.golden", b.String())
+}
+
+// TestYAMLResults compares results with what ansible-core 2.14 and its callback yaml write of the same.
+func TestYAMLResults(t *testing.T) {
+	text, err := os.ReadFile("testdata/yaml_results.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Result     map[string]any
+		YAML, Form string
+	}
+	if err := json.Unmarshal(text, &cases); err != nil || len(cases) == 0 {
+		t.Fatalf("%d cases: %v", len(cases), err)
+	}
+	for _, c := range cases {
+		if got := plain.ResultsYAML.WriteResult(c.Result); got != c.YAML {
+			t.Errorf("%q\nis\n%s\nwant\n%s", c.Result, got, c.YAML)
+		}
+		if got, want := plain.ResultsFormYAML.WriteResult(c.Result), strings.TrimRight(c.Form, "\n"); got != want {
+			t.Errorf("%q\nis\n%s\nwant\n%s", c.Result, got, want)
+		}
+	}
 }

@@ -33,6 +33,10 @@ func movedTo(now, was *plan.Plan) moved {
 
 func (m moved) step(old int) int  { return of(m.steps, old) }
 func (m moved) scope(old int) int { return of(m.scopes, old) }
+
+// task is a task under its new number.
+func (m moved) task(old taskKey) taskKey { return taskKey{m.scope(old.scope), m.step(old.step)} }
+
 func of(in map[int]int, n int) int {
 	if now, ok := in[n]; ok {
 		return now

@@ -25,6 +25,7 @@ type Text struct {
 	Diff    bool    // show the changes of files
 	GitHub  *GitHub // nil: for people alone
 	Usual   string  // how long the run may take, to be said at its head; "": not known
+	Times   Times   // shown at the end
 	Seen    bool    // whoever reads this has seen what interactive steps printed
 
 	out    *bufio.Writer
@@ -214,6 +215,7 @@ func (t *Text) printEvent(r events.Record) {
 		t.printf("refused %s: %s", events.Verb(e.Command), t.bareText(termtext.CleanName(e.Reason)))
 	case events.RunCompleted:
 		t.printSummary(e)
+		t.Times.printEnd(t.out, t.plan, &t.run, r.Time)
 	case events.StepOmitted, events.StepTried, events.AttemptStarted, events.StepProgress, events.VariableSet, events.Notified,
 		events.GateOpened, events.GateResolved,
 		events.RunResumed, events.CommandAccepted, events.Gap:

@@ -44,16 +44,21 @@ func (c Collections) Callee(kind, full string) (name string, paths []string, kno
 	found, err := c.finder.Resolve(collection.Kind(kind), full)
 	missing, isMissing := errors.AsType[*collection.Missing](err)
 	switch {
-	case err == nil && collection.Kind(kind) == collection.Lookup:
+	case err == nil && single(kind):
 		return found.Name, []string{found.Path}, true, nil
 	case err == nil: // the file that is called like it need not be the one that has it
 		return found.Name, found.Collection.Plugins(collection.Kind(kind)), true, nil
-	case isMissing && missing.In != nil && collection.Kind(kind) != collection.Lookup:
+	case isMissing && missing.In != nil && !single(kind):
 		return missing.Name, missing.In.Plugins(collection.Kind(kind)), true, nil
 	case isMissing && (missing.In != nil || missing.Collection == collection.Builtin):
 		return full, nil, false, nil
 	}
 	return full, nil, false, err
+}
+
+// single reports whether a file has one plugin of a kind, which is called like it.
+func single(kind string) bool {
+	return collection.Kind(kind) == collection.Lookup || collection.Kind(kind) == collection.Inventory
 }
 
 // Acts implements plugin.Collections.

@@ -27,7 +27,7 @@ func TestExamplePlugins(t *testing.T) {
 	if out, ok := moon("run", "playbook.yml"); ok || !strings.Contains(out, "is not trusted yet") {
 		t.Fatalf("plugins that nobody trusts ran\n%s", out)
 	}
-	if out, ok := moon("plugin", "trust", "plugins/motd", "plugins/ledger.py"); !ok {
+	if out, ok := moon("plugin", "trust", "plugins/motd", "plugins/ledger.py", "plugins/gentle"); !ok {
 		t.Fatal(out)
 	}
 	for _, round := range []struct {
@@ -38,6 +38,8 @@ func TestExamplePlugins(t *testing.T) {
 		{[]string{"run", "playbook.yml"}, []string{"changed (another line)", "changed (the account of bob)", "% looking", "all is well", "4 changed"}},
 		{[]string{"run", "playbook.yml"}, []string{"5 done, of 5 steps"}},
 		{[]string{"plugin", "test", "inventory.ledger", "--args", `{"source": "` + dir + `/work/ledger.json"}`}, []string{`"balance": 10`, `"ada"`}},
+		{[]string{"inventory", "-i", "ledger:work/ledger.json", "--graph", "--vars"}, []string{"--ada", "{balance = 10}", "@rich:"}},
+		{[]string{"run", "site.yml", "-i", "hosts", "--trust"}, []string{"slow  at 10", "fast  at 0"}},
 		{[]string{"plugin", "test", "facts.ledger", "--args", `{"host": "web1"}`}, []string{`"ledger_host": "web1"`}},
 	} {
 		out, ok := moon(round.args...)

@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"moon/plan/eval/call"
+	"moon/plan/eval/pyyaml"
 	"moon/plan/eval/value"
 )
 
@@ -151,9 +152,9 @@ func writeYAML(c *call.Input) (any, error) {
 
 // writeAnsibleYAML is to_yaml and to_nice_yaml as Ansible has them.
 func writeAnsibleYAML(c *call.Input) (any, error) {
-	step, flow := 2, flowLeaves
+	step, flow := 2, pyyaml.FlowLeaves
 	if c.Name == "to_nice_yaml" {
-		step, flow = 4, flowNever
+		step, flow = 4, pyyaml.FlowNever
 	}
 	step, err := c.ArgInt(0, step)
 	if err != nil {
@@ -166,14 +167,12 @@ func writeAnsibleYAML(c *call.Input) (any, error) {
 	switch {
 	case !c.Has(3) || c.Args[3] == nil:
 	case value.Truthy(c.Args[3]):
-		flow = flowAlways
+		flow = pyyaml.FlowAlways
 	default:
-		flow = flowNever
+		flow = pyyaml.FlowNever
 	}
 	// Not yaml.v3: it breaks lines, quotes and indents in other places than PyYAML.
-	w := newYAMLWriter(step, width, flow)
-	w.inOrder = c.Has(1) && !c.ArgTruth(1)
-	text := w.document(c.Value)
+	text := pyyaml.Write(c.Value, pyyaml.Style{Indent: step, Width: width, Flow: flow, InOrder: c.Has(1) && !c.ArgTruth(1)})
 	if err := c.Grow(len(text)); err != nil {
 		return nil, err
 	}

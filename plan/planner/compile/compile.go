@@ -205,7 +205,7 @@ func onlyInPlays(t *playbook.Task) bool {
 }
 
 // declaration is the declaration of a task's action; nil if it cannot be used. Roles have tasks for machines of other kinds: what keeps a
-// plugin from being used is said where the task is not left out.
+// plugin from being used is said where the task may run.
 func (c *Compiler) declaration(k *plan.Compiled, chain []string) *spec.Action {
 	t := k.Src
 	if a, ok := spec.Lookup(t.Action); ok {

@@ -2,7 +2,9 @@ package connect
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,13 +31,16 @@ type Connector struct {
 	secrets  *secret.Set
 	problems *problems.Collector
 	known    *known.Reader
-	ignored  []vars.IgnoredVariable       // of those that are set
-	absent   map[*vars.Machine]*absentees // settings that a host has not
+	ask      func(program string, args ...string) ([]byte, error) // a connection plugin
+	ignored  []vars.IgnoredVariable                               // of those that are set
+	absent   map[*vars.Machine]*absentees                         // settings that a host has not
 }
 
 // New is the connector of a plan.
-func New(p *plan.Plan, o *plan.Options, secrets *secret.Set, list *problems.Collector, values *known.Reader) *Connector {
-	return &Connector{plan: p, o: o, secrets: secrets, problems: list, known: values, absent: map[*vars.Machine]*absentees{}}
+func New(p *plan.Plan, o *plan.Options, secrets *secret.Set, list *problems.Collector, values *known.Reader,
+	ask func(program string, args ...string) ([]byte, error),
+) *Connector {
+	return &Connector{plan: p, o: o, secrets: secrets, problems: list, known: values, ask: ask, absent: map[*vars.Machine]*absentees{}}
 }
 
 // Place is a task as far as it says where it runs.
@@ -198,6 +203,15 @@ func (c *Connector) connectionOf(kind string, at Place, m *vars.Machine, e *plan
 	by := findRoute(kind)
 	if by == nil {
 		pos, chain := placeOfKind(at, m, e, r)
+		conn := c.namedConnection(at, m, r, value)
+		switch err := c.connectByPlugin(kind, conn, at, m, e, r, value); {
+		case err == nil:
+			c.warnIgnored(at, e.On(m), vars.AnyStep, vars.WayStep)
+			return conn
+		case !errors.Is(err, fs.ErrNotExist):
+			c.problems.Errorf(pos, 0, chain, "", "the connection to %s: %s", m.Name, err)
+			return nil
+		}
 		names := append([]string{"local", "ssh"}, routeNames()...)
 		hint := cmp.Or(suggest.DidYouMean(kind, names), "moon has "+strings.Join(names, ", "))
 		c.problems.Errorf(pos, 0, chain, hint, "the connection `%s` of %s is not known", kind, m.Name)

@@ -40,6 +40,7 @@ type Request struct {
 // Library reads the files of a plan, each once, and knows who includes whom.
 type Library struct {
 	Sources  map[string]*playbook.File // what was read, by shown path
+	asked    map[string]bool           // programs, with their arguments
 	Programs bool                      // an inventory is a program
 
 	problems  *problems.Collector
@@ -362,9 +363,14 @@ func (l *Library) ShowPath(path string) string { return plan.ShownPath(l.plan.Ro
 // Resolve makes a path of the playbook absolute.
 func (l *Library) Resolve(path, dir string) string { return source.ResolvePath(path, dir, l.o.Home) }
 
-// RunInventory is what an executable inventory says. It is kept with the plan, as a file would be.
+// RunInventory is what an executable inventory says.
 func (l *Library) RunInventory(path string, args ...string) ([]byte, error) {
 	l.Programs = true
+	return l.AskProgram(path, args...)
+}
+
+// AskProgram is what a program or a plugin says that planning asks. It is kept with the plan, as a file would be.
+func (l *Library) AskProgram(path string, args ...string) ([]byte, error) {
 	key := path + " " + strings.Join(args, " ")
 	f, ok := l.disk.Files[key]
 	if !ok {
@@ -379,7 +385,14 @@ func (l *Library) RunInventory(path string, args ...string) ([]byte, error) {
 		f = &source.FileSeen{Text: text, Digest: source.DigestOf(text), Program: path, Args: args}
 		l.disk.Files[key] = f
 	}
-	l.plan.Inputs = append(l.plan.Inputs, plan.Input{Path: l.ShowPath(path) + " " + strings.Join(args, " "), Digest: f.Digest})
+	// Who asks again is answered from what is kept, which is one input.
+	if !l.asked[key] {
+		if l.asked == nil {
+			l.asked = map[string]bool{}
+		}
+		l.asked[key] = true
+		l.plan.Inputs = append(l.plan.Inputs, plan.Input{Path: l.ShowPath(path) + " " + strings.Join(args, " "), Digest: f.Digest})
+	}
 	return f.Text, nil
 }
 

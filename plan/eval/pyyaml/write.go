@@ -1,4 +1,4 @@
-package filters
+package pyyaml
 
 import (
 	"fmt"
@@ -11,54 +11,59 @@ import (
 	"moon/plan/eval/value"
 )
 
-// yamlWriter writes YAML as Ansible's filters do, byte for byte: files that they have made must not change.
-type yamlWriter struct {
-	b     []byte
-	step  int // spaces for a level
-	width int // a line is broken at the next space behind it
-	flow  yamlFlow
-	// The keys of maps stand in their order, and are not sorted.
-	inOrder bool
-	column  int
-	// Whether a space, or nothing but space, stands before what comes.
-	space, fresh bool
+// Style is how a value is written.
+type Style struct {
+	Indent  int  // spaces for a level
+	Width   int  // a line is broken at the next space behind it
+	Flow    Flow // which lists and maps are on one line
+	InOrder bool // the keys of maps stand in their order, and are not sorted
+
+	// Block says which texts are written as blocks of lines, and what is written of them; nil: none.
+	Block func(text string) (shown string, block bool)
 }
 
-// yamlFlow says which lists and maps are written in one line.
-type yamlFlow uint8
-
-const (
-	flowLeaves yamlFlow = iota // those that hold nothing but scalars
-	flowNever
-	flowAlways
-)
-
-// yamlPlace is where a value stands.
-type yamlPlace struct {
-	indent int  // -1 at the top
-	level  int  // of brackets
-	inMap  bool // as a value or key of a map
-	key    bool
-}
-
-func newYAMLWriter(step, width int, flow yamlFlow) *yamlWriter {
+// Write writes a value as a document. What is larger than any text may be is cut off there.
+func Write(v any, style Style) string {
 	// PyYAML's own bounds: outside of them it ignores what it is given.
-	if step < 2 || step > 9 {
-		step = 2
+	if style.Indent < 2 || style.Indent > 9 {
+		style.Indent = 2
 	}
-	if width <= 2*step {
-		width = 80
+	if style.Width <= 2*style.Indent {
+		style.Width = 80
 	}
-	return &yamlWriter{step: step, width: width, flow: flow, space: true, fresh: true}
-}
-
-// document writes a value as a whole.
-func (w *yamlWriter) document(v any) string {
-	w.value(v, yamlPlace{indent: -1})
+	w := &writer{Style: style, step: style.Indent, width: style.Width, space: true, fresh: true}
+	w.value(v, place{indent: -1})
 	if w.column > 0 {
 		w.newline()
 	}
 	return string(w.b)
+}
+
+type writer struct {
+	Style
+	b           []byte
+	step, width int
+	column      int
+	// Whether a space, or nothing but space, stands before what comes.
+	space, fresh bool
+}
+
+// Flow says which lists and maps are written on one line.
+type Flow uint8
+
+// The choices. FlowLeaves writes those on one line that hold nothing but scalars.
+const (
+	FlowLeaves Flow = iota
+	FlowNever
+	FlowAlways
+)
+
+// place is where a value stands.
+type place struct {
+	indent int  // -1 at the top
+	level  int  // of brackets
+	inMap  bool // as a value or key of a map
+	key    bool
 }
 
 func isScalar(v any) bool {
@@ -69,12 +74,12 @@ func isScalar(v any) bool {
 	return true
 }
 
-func (w *yamlWriter) inline(items []any, p yamlPlace) bool {
+func (w *writer) inline(items []any, p place) bool {
 	// Within brackets there are no blocks, and what is empty has no other form.
-	if p.level > 0 || len(items) == 0 || w.flow == flowAlways {
+	if p.level > 0 || len(items) == 0 || w.Flow == FlowAlways {
 		return true
 	}
-	if w.flow == flowNever {
+	if w.Flow == FlowNever {
 		return false
 	}
 	for _, item := range items {
@@ -85,7 +90,7 @@ func (w *yamlWriter) inline(items []any, p yamlPlace) bool {
 	return true
 }
 
-func (w *yamlWriter) value(v any, p yamlPlace) {
+func (w *writer) value(v any, p place) {
 	// Enough is written for Grow to refuse the whole.
 	if len(w.b) > value.MaxText {
 		return
@@ -110,14 +115,14 @@ func (w *yamlWriter) value(v any, p yamlPlace) {
 }
 
 // deeper is the indent of what is inside of brackets, or of the further lines of a text.
-func (p yamlPlace) deeper(step int) int {
+func (p place) deeper(step int) int {
 	if p.indent < 0 {
 		return step
 	}
 	return p.indent + step
 }
 
-func (w *yamlWriter) blockList(list []any, p yamlPlace) {
+func (w *writer) blockList(list []any, p place) {
 	switch {
 	case p.indent < 0:
 		p.indent = 0
@@ -127,13 +132,13 @@ func (w *yamlWriter) blockList(list []any, p yamlPlace) {
 	for _, item := range list {
 		w.indent(p.indent)
 		w.sign("-", true, false, true)
-		w.value(item, yamlPlace{indent: p.indent})
+		w.value(item, place{indent: p.indent})
 	}
 }
 
 // keys are those of a map in the order in which they are written.
-func (w *yamlWriter) keys(m any) []string {
-	if w.inOrder {
+func (w *writer) keys(m any) []string {
+	if w.InOrder {
 		return value.KeysOf(m)
 	}
 	keys := slices.Clone(value.KeysOf(m))
@@ -151,7 +156,7 @@ func (w *yamlWriter) keys(m any) []string {
 	return keys
 }
 
-func (w *yamlWriter) blockMap(m any, p yamlPlace) {
+func (w *writer) blockMap(m any, p place) {
 	if p.indent < 0 {
 		p.indent = 0
 	} else {
@@ -160,10 +165,10 @@ func (w *yamlWriter) blockMap(m any, p yamlPlace) {
 	for _, key := range w.keys(m) {
 		w.indent(p.indent)
 		v, _ := value.EntryOf(m, key)
-		inside := yamlPlace{indent: p.indent, inMap: true}
+		inside := place{indent: p.indent, inMap: true}
 		// What PyYAML takes for a simple key; others need the sign `?`.
 		if len(key) < 128 && !strings.Contains(key, "\n") {
-			w.value(value.KeyOf(m, key), yamlPlace{indent: p.indent, inMap: true, key: true})
+			w.value(value.KeyOf(m, key), place{indent: p.indent, inMap: true, key: true})
 			w.sign(":", false, false, false)
 		} else {
 			w.sign("?", true, false, true)
@@ -175,9 +180,9 @@ func (w *yamlWriter) blockMap(m any, p yamlPlace) {
 	}
 }
 
-func (w *yamlWriter) flowList(list []any, p yamlPlace) {
+func (w *writer) flowList(list []any, p place) {
 	w.sign("[", true, true, false)
-	p = yamlPlace{indent: p.deeper(w.step), level: p.level + 1}
+	p = place{indent: p.deeper(w.step), level: p.level + 1}
 	for i, item := range list {
 		w.next(i, p)
 		w.value(item, p)
@@ -185,9 +190,9 @@ func (w *yamlWriter) flowList(list []any, p yamlPlace) {
 	w.sign("]", false, false, false)
 }
 
-func (w *yamlWriter) flowMap(m any, p yamlPlace) {
+func (w *writer) flowMap(m any, p place) {
 	w.sign("{", true, true, false)
-	p = yamlPlace{indent: p.deeper(w.step), level: p.level + 1, inMap: true}
+	p = place{indent: p.deeper(w.step), level: p.level + 1, inMap: true}
 	for i, key := range w.keys(m) {
 		w.next(i, p)
 		keyPlace := p
@@ -201,7 +206,7 @@ func (w *yamlWriter) flowMap(m any, p yamlPlace) {
 }
 
 // next goes on to item i of a list in brackets.
-func (w *yamlWriter) next(i int, p yamlPlace) {
+func (w *writer) next(i int, p place) {
 	if i > 0 {
 		w.sign(",", false, false, false)
 	}
@@ -211,18 +216,18 @@ func (w *yamlWriter) next(i int, p yamlPlace) {
 	}
 }
 
-func (w *yamlWriter) put(s string) {
+func (w *writer) put(s string) {
 	w.b = append(w.b, s...)
 	w.column += utf8.RuneCountInString(s)
 }
 
-func (w *yamlWriter) newline() {
+func (w *writer) newline() {
 	w.b = append(w.b, '\n')
 	w.column, w.space, w.fresh = 0, true, true
 }
 
 // indent goes to a column, on a new line if this one is past it.
-func (w *yamlWriter) indent(to int) {
+func (w *writer) indent(to int) {
 	to = max(to, 0)
 	if !w.fresh || w.column > to || w.column == to && !w.space {
 		w.newline()
@@ -235,7 +240,7 @@ func (w *yamlWriter) indent(to int) {
 
 // sign writes punctuation: apart from what is before if it needs a space, and so that nothing need stand between it and what
 // comes if it gives one.
-func (w *yamlWriter) sign(s string, needsSpace, givesSpace, keepsFresh bool) {
+func (w *writer) sign(s string, needsSpace, givesSpace, keepsFresh bool) {
 	if needsSpace && !w.space {
 		s = " " + s
 	}
@@ -243,11 +248,17 @@ func (w *yamlWriter) sign(s string, needsSpace, givesSpace, keepsFresh bool) {
 	w.put(s)
 }
 
-func (w *yamlWriter) scalar(v any, p yamlPlace) {
+func (w *writer) scalar(v any, p place) {
 	s, isText := v.(string)
 	if !isText {
-		w.plain(yamlPlain(v), p)
+		w.plain(plainText(v), p)
 		return
+	}
+	if w.Block != nil {
+		if shown, block := w.Block(s); block {
+			w.block(shown, p)
+			return
+		}
 	}
 	look := lookAt(s)
 	fits := look.blockPlain
@@ -266,15 +277,51 @@ func (w *yamlWriter) scalar(v any, p yamlPlace) {
 	}
 }
 
-// yamlPlain is a value that is no text.
-func yamlPlain(v any) string {
+// block writes a text as a block of lines, if its place and its lines allow that, and in double quotes otherwise.
+func (w *writer) block(s string, p place) {
+	runes := []rune(s)
+	// Space at the end of a line would be lost when it is read, and so would what does not print.
+	loses := strings.Contains(s, " \n") || strings.HasSuffix(s, " ") ||
+		slices.ContainsFunc(runes, func(r rune) bool { return r != '\n' && !isPrintable(r) })
+	if p.level > 0 || p.key || loses || s == "" {
+		w.doubleQuoted(s, p)
+		return
+	}
+	hints := ""
+	if strings.ContainsRune(" \n\u0085\u2028\u2029", runes[0]) {
+		hints = strconv.Itoa(w.step)
+	}
+	switch {
+	case !strings.HasSuffix(s, "\n"):
+		hints += "-"
+	case s == "\n" || strings.HasSuffix(s, "\n\n"):
+		hints += "+"
+	}
+	w.sign("|"+hints, true, false, false)
+	w.newline()
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		if line != "" {
+			w.indent(p.indent)
+			w.put(line)
+		}
+		if i < len(lines)-1 {
+			w.newline()
+		}
+	}
+	// What follows begins on a line of its own.
+	w.space, w.fresh = strings.HasSuffix(s, "\n"), strings.HasSuffix(s, "\n")
+}
+
+// plainText is a value that is no text.
+func plainText(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "null"
 	case bool:
 		return strconv.FormatBool(v)
 	case value.Number:
-		return yamlPlain(v.Value)
+		return plainText(v.Value)
 	case float64:
 		s := value.PythonFloat(v)
 		switch s {
@@ -293,7 +340,7 @@ func yamlPlain(v any) string {
 }
 
 // plain writes text without quotes.
-func (w *yamlWriter) plain(s string, p yamlPlace) {
+func (w *writer) plain(s string, p place) {
 	if s == "" {
 		return
 	}
@@ -305,7 +352,7 @@ func (w *yamlWriter) plain(s string, p yamlPlace) {
 	w.space, w.fresh = false, false
 }
 
-func (w *yamlWriter) singleQuoted(s string, p yamlPlace) {
+func (w *writer) singleQuoted(s string, p place) {
 	w.sign("'", true, false, false)
 	for i, line := range strings.SplitAfter(s, "\n") {
 		// The text ends in a line break: the quote stands indented on the line behind it.
@@ -333,7 +380,7 @@ func (w *yamlWriter) singleQuoted(s string, p yamlPlace) {
 }
 
 // words writes a line, broken at single spaces behind the width.
-func (w *yamlWriter) words(s string, p yamlPlace, put func(string)) {
+func (w *writer) words(s string, p place, put func(string)) {
 	for i := 0; i < len(s); {
 		end := i
 		if s[i] == ' ' {
@@ -358,17 +405,17 @@ func (w *yamlWriter) words(s string, p yamlPlace, put func(string)) {
 	}
 }
 
-var yamlEscapes = map[rune]string{
+var escapes = map[rune]string{
 	0: "0", 7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 27: "e", '"': `"`, '\\': `\`, 0x85: "N", 0xa0: "_", 0x2028: "L",
 	0x2029: "P",
 }
 
-func (w *yamlWriter) doubleQuoted(s string, p yamlPlace) {
+func (w *writer) doubleQuoted(s string, p place) {
 	w.sign(`"`, true, false, false)
 	spaces := false
 	for i, r := range s {
 		width := utf8.RuneLen(r)
-		escape, known := yamlEscapes[r]
+		escape, known := escapes[r]
 		switch {
 		case r == ' ' && !p.key && !spaces && w.column > w.width && i > 0 && i+1 < len(s):
 			w.indent(p.indent)
@@ -379,7 +426,7 @@ func (w *yamlWriter) doubleQuoted(s string, p yamlPlace) {
 			w.space, w.fresh = false, false
 		case known:
 			w.put(`\` + escape)
-		case yamlPrintable(r):
+		case isPrintable(r):
 			w.put(s[i : i+width])
 		case r < 0x100:
 			w.put(fmt.Sprintf(`\x%02X`, r))
@@ -394,8 +441,8 @@ func (w *yamlWriter) doubleQuoted(s string, p yamlPlace) {
 	w.sign(`"`, false, false, false)
 }
 
-// yamlPrintable says which characters stand as they are. Those beyond 16 bits do not.
-func yamlPrintable(r rune) bool {
+// isPrintable says which characters stand as they are. Those beyond 16 bits do not.
+func isPrintable(r rune) bool {
 	return r >= ' ' && r <= '~' || r >= 0xa0 && r <= 0xd7ff || r >= 0xe000 && r <= 0xfffd && r != 0xfeff
 }
 
@@ -438,7 +485,7 @@ func lookAt(s string) look {
 			spaceBreak = spaceBreak || before(i) == ' '
 		case r == ' ':
 			breakSpace = breakSpace || before(i) == '\n'
-		case !yamlPrintable(r):
+		case !isPrintable(r):
 			special = true
 		}
 	}

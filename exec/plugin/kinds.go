@@ -1,0 +1,163 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"moon/exec/spec"
+	"moon/internal/suggest"
+)
+
+// Capable finds a plugin that can do a kind of work under a name; nil if no plugin is called so. One that came with the playbook is not
+// run to find out before it is trusted.
+func (r *Registry) Capable(kind, name string) (*Capability, error) {
+	f := r.lookUp(name)
+	if f == nil {
+		return nil, nil
+	}
+	if f.Library { // a module for Ansible does steps, and nothing else
+		return nil, nil
+	}
+	if err := r.Load(f); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, said := range f.said.Capabilities {
+		if said.Kind == kind && said.Name == name {
+			return &Capability{Name: kind + "." + name, Doc: said.Doc, Globs: said.Globs, Shown: f.Shown, Plugin: f.toSpec(said)}, nil
+		}
+		if said.Kind == kind {
+			names = append(names, said.Name)
+		}
+	}
+	hint := suggest.DidYouMean(name, names)
+	if hint == "" && len(names) > 0 {
+		hint = "it has " + strings.Join(names, ", ")
+	}
+	return nil, &spec.PluginError{Text: "the plugin " + f.Shown + " has no " + kind + " `" + name + "`", Hint: hint}
+}
+
+// Question is what is asked of a plugin that carries out no step: the kind of work, its name, and arguments as a program has them.
+type Question struct {
+	Kind, Name string
+	Args       []string
+	Root       string // the directory of the playbook
+	Host       *Host  // asks those of moon's protocol
+	Python     Python // asks those in Python, for Ansible
+}
+
+// Python has a file in Python do something, as exec/python does.
+type Python func(root, what string, request []byte) (json.RawMessage, error)
+
+// answering is who answers questions of each kind: a kind that is not here is not asked while planning.
+var answering = map[string]func(ctx context.Context, r *Registry, q *Question) ([]byte, error){
+	Inventory:  askInventory,
+	Connection: askConnection,
+}
+
+// Ask has a plugin answer.
+func (r *Registry) Ask(ctx context.Context, q *Question) ([]byte, error) {
+	ask := answering[q.Kind]
+	if ask == nil {
+		return nil, &spec.PluginError{Text: "plugins of the kind `" + q.Kind + "` are not asked"}
+	}
+	return ask(ctx, r, q)
+}
+
+// argument reads an argument that is a JSON object, if it is there.
+func (q *Question) argument(i int) (map[string]any, error) {
+	args := map[string]any{}
+	if i >= len(q.Args) {
+		return args, nil
+	}
+	err := decodeJSON([]byte(q.Args[i]), &args)
+	return args, err
+}
+
+// askInventory has a plugin read a source: the first argument, and what else its file says. One of moon's protocol counts before one that
+// is written in Python for Ansible.
+func askInventory(ctx context.Context, r *Registry, q *Question) ([]byte, error) {
+	c, err := r.Capable(Inventory, q.Name)
+	switch {
+	case err != nil:
+		return nil, err
+	case c != nil:
+		args, err := q.argument(1)
+		if err != nil {
+			return nil, err
+		}
+		return q.Host.Inventory(ctx, c, q.Args[0], args)
+	}
+	callee, err := r.inventoryCallee(q.Name)
+	switch {
+	case err != nil:
+		return nil, err
+	case callee == nil:
+		return nil, &spec.PluginError{
+			Text: "there is no inventory plugin `" + q.Name + "`",
+			Hint: "put it into plugins/ or inventory_plugins/ next to the playbook, or install the collection that has it",
+		}
+	case callee.Untrusted:
+		return nil, Untrusted(r.shownPath(callee.Path), callee.Path)
+	}
+	request, err := json.Marshal(map[string]any{
+		"do": "inventory", "kind": callee.Kind, "name": q.Name, "given": callee.Given, "module": callee.Module, "path": callee.Path,
+		"digest": callee.Digest, "members": callee.Members, "dir": q.Root, "source": q.Args[0],
+	})
+	if err != nil {
+		return nil, err
+	}
+	return q.Python(q.Root, "the inventory plugin "+q.Name, request)
+}
+
+// inventoryCallee is the file in Python that has an inventory plugin.
+func (r *Registry) inventoryCallee(name string) (*spec.Callee, error) {
+	c, err := r.Callee(spec.CalleeInventory, name, true)
+	if c == nil && err == nil {
+		c, err = r.Callee(spec.CalleeInventory, name, false)
+	}
+	return c, err
+}
+
+// askConnection has a plugin say by which program a host is reached: {argv}, and {terminal} where that differs if a terminal is needed.
+// The argument is what is known of the host.
+func askConnection(ctx context.Context, r *Registry, q *Question) ([]byte, error) {
+	c, err := r.Capable(Connection, q.Name)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		return nil, fmt.Errorf("there is no connection plugin `%s`: %w", q.Name, fs.ErrNotExist)
+	}
+	params, err := q.argument(0)
+	if err != nil {
+		return nil, err
+	}
+	return q.Host.callCapability(ctx, c, Connection, params)
+}
+
+// Files are the files that run when a plugin is asked, as far as they came with the playbook.
+func (r *Registry) Files(kind, name string) (files []spec.Member) {
+	if f := r.lookUp(name); f != nil && !f.Library {
+		if f.Local && f.Digest != "" {
+			files = append(files, spec.Member{Path: f.Path, Digest: f.Digest, Brought: true})
+		}
+		return files
+	}
+	if kind != Inventory {
+		return nil
+	}
+	c, err := r.inventoryCallee(name)
+	if err != nil || c == nil {
+		return nil
+	}
+	for _, file := range c.Files() {
+		if file.Brought {
+			files = append(files, file)
+		}
+	}
+	return files
+}
