@@ -241,6 +241,7 @@ type Outside struct {
 	Exports      func(ImportRequest) (Imported, error)             // of another playbook; nil: they are unknown
 	Vault        func() ([]vault.Password, error)                  // when something is encrypted
 	Python       called.Python                                     // filters, tests and lookups in Python
+	Plugin       called.Plugin                                     // filters and lookups of plugins
 	TrustsFiles  func([]spec.Member) bool                          // whether files may run that a saved plan names
 }
 
@@ -254,8 +255,8 @@ type Plugins interface {
 	Action(canonical string) (*spec.Action, error)
 	// Names are what somebody who has misspelt one may have meant.
 	Names() []string
-	// Callee finds a filter, test or lookup in Python by the name that a text calls it by; nil if there is none. own asks only for those
-	// that count before moon's own of that name. The error is as of Action.
+	// Callee finds a filter, test or lookup that is not moon's by the name that a text calls it by; nil if there is none. own asks only for
+	// those that count before moon's own of that name. The error is as of Action.
 	Callee(kind, name string, own bool) (*spec.Callee, error)
 	// Callees are what somebody who has misspelt one may have meant.
 	Callees(kind string) []string

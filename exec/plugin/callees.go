@@ -14,7 +14,8 @@ import (
 	"moon/exec/spec"
 )
 
-// callees finds filters, tests and lookups in Python. Their files are read, and run only to be asked for names that cannot be read.
+// callees finds filters, tests and lookups that are not moon's own. Files in Python are read,
+// and run only to be asked for names that cannot be read.
 type callees struct {
 	mu    sync.Mutex
 	own   map[string][]*calleeFile // by kind: of the playbook and of the directories that settings name
@@ -187,7 +188,14 @@ func (r *Registry) findCallee(kind, name string, own bool) (*spec.Callee, error)
 	if own {
 		return nil, nil
 	}
+	found, lacking := r.calleeOfPlugin(kind, name)
+	if found != nil {
+		return found, nil
+	}
 	found, err := r.calleeElsewhere(kind, name, bare)
+	if found == nil && lacking != nil {
+		err = lacking // the plugin that is called so says more
+	}
 	if found == nil && err == nil && len(r.callees.broken) > 0 {
 		f := r.callees.broken[0]
 		err = &spec.PluginError{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"moon/exec/spec"
@@ -138,6 +139,55 @@ func askConnection(ctx context.Context, r *Registry, q *Question) ([]byte, error
 	}
 	return q.Host.callCapability(ctx, c, Connection, params)
 }
+
+// calleeOfPlugin finds a filter or a lookup of a plugin of moon's protocol; nil if no plugin is called so. One that is not trusted is not
+// asked what it has, and taken to have it. The error is that of a plugin which has none of that name, or cannot be asked.
+func (r *Registry) calleeOfPlugin(kind, name string) (*spec.Callee, error) {
+	if !slices.Contains(kinds, kind) { // moon's protocol has no tests
+		return nil, nil
+	}
+	c, err := r.Capable(kind, name)
+	f := r.lookUp(name)
+	if f == nil || f.Library {
+		return nil, nil
+	}
+	callee := &spec.Callee{Kind: kind, Name: name, Given: name, Path: f.Path, Digest: f.Digest, Brought: f.Local, Protocol: Protocol}
+	switch {
+	case c != nil:
+		callee.Speaks = c.Plugin.Speaks
+		return callee, nil
+	case f.Digest != "" && !r.Trusted(f):
+		callee.Untrusted, callee.Barred = true, true
+		return callee, nil
+	}
+	return nil, err
+}
+
+// Value has a plugin give what a filter or a lookup in a template comes to. The parameters are a JSON object.
+func (h *Host) Value(ctx context.Context, c *spec.Callee, params []byte) (json.RawMessage, error) {
+	p := &spec.Plugin{Action: c.Name, Path: c.Path, Digest: c.Digest, Speaks: c.Speaks, Brought: c.Brought}
+	text, err := h.Ask(ctx, p, c.Kind, json.RawMessage(params))
+	if err != nil {
+		return nil, err
+	}
+	var said struct {
+		Value json.RawMessage `json:"value"`
+		Error string          `json:"error"`
+	}
+	switch err := json.Unmarshal(text, &said); {
+	case err == nil && said.Error != "":
+		return nil, &ValueError{said.Error}
+	case err != nil || said.Value == nil:
+		return nil, fmt.Errorf("%s answered %s, which has no `value`", namePlugin(p), quoteText(text))
+	}
+	return said.Value, nil
+}
+
+// ValueError is what a plugin says in the place of a value.
+type ValueError struct{ Text string }
+
+// Error implements error.
+func (e *ValueError) Error() string { return e.Text }
 
 // Files are the files that run when a plugin is asked, as far as they came with the playbook.
 func (r *Registry) Files(kind, name string) (files []spec.Member) {

@@ -21,10 +21,12 @@ const (
 	Facts      = "facts"
 	Parse      = "parse"
 	Connection = "connection"
+	Filter     = spec.CalleeFilter
+	Lookup     = spec.CalleeLookup
 )
 
 // kinds are what a plugin may say it can do.
-var kinds = []string{Execute, Inventory, Facts, Parse, Connection}
+var kinds = []string{Execute, Inventory, Facts, Parse, Connection, Filter, Lookup}
 
 // greeting is the parameters of initialize.
 type greeting struct {

@@ -9,7 +9,7 @@ const (
 	CalleeInventory = "inventory" // reads a source of hosts: no template calls it
 )
 
-// Callee is a filter, test or lookup that is written in Python, as Ansible has them. It is plain data: plans keep it.
+// Callee is a filter, test or lookup that is not moon's own: in Python, as Ansible has them, or of a plugin. It is plain data: plans keep it.
 type Callee struct {
 	Kind    string   `json:"kind"`              // CalleeFilter, CalleeTest, CalleeLookup or CalleeInventory
 	Name    string   `json:"name"`              // as texts call it
@@ -18,6 +18,9 @@ type Callee struct {
 	Path    string   `json:"path"`              // of its file, absolute
 	Digest  string   `json:"digest"`            // SHA-256 of the file
 	Members []Member `json:"members,omitempty"` // what the file imports of collections
+
+	Protocol int    `json:"protocol,omitempty"` // of moon's for plugins; 0: it is written in Python for Ansible
+	Speaks   Speech `json:"speaks,omitempty"`   // of a plugin; "" while it was not run to tell, as it is not trusted
 
 	Own     bool `json:"own,omitempty"`     // it counts before what moon has under that name
 	Brought bool `json:"brought,omitempty"` // the file came with the playbook

@@ -28,6 +28,7 @@ type Invocation struct {
 	Hosts    *connections
 	Asker    *process.Asker
 	Python   *python.Pools
+	Values   *PluginValues
 	Terminal *terminal
 	Signals  *Signals
 
@@ -47,6 +48,7 @@ func NewInvocation(in io.Reader, out, err io.Writer, version, build, undo string
 	call.Signals = newSignals(t)
 	call.Hosts = &connections{call: call}
 	call.Asker = &process.Asker{Waiting: call.sayWaiting}
+	call.Values = &PluginValues{Moon: version, Asker: call.Asker}
 	call.Session.Ask = call.Asker.Run
 	return call
 }

@@ -89,6 +89,7 @@ func Run(call *app.Invocation, args []string) (code int) {
 	call.Terminal.Remember()
 	defer call.Hosts.Close()
 	defer call.Python.Close()
+	defer call.Values.Close()
 	defer func() {
 		if r := recover(); r != nil {
 			n, ok := r.(exitNow)

@@ -163,6 +163,7 @@ func thisMachine(call *app.Invocation, passwords app.VaultPasswords) (plan.Optio
 	}
 	o.Secrets = call.Secrets
 	o.Outside.Pipe, o.Outside.Fetch = call.Asker.Pipe, action.Fetch
+	o.Outside.Plugin = call.Values.Ask
 	o.Outside.Python, o.Asked = app.AskPython(call.Python), called.NewAsked(nil)
 	o.Outside.Exports = (&app.Importer{Call: call}).Exports
 	if len(passwords.Files) == 0 && !passwords.Ask {

@@ -183,13 +183,13 @@ func (f *besideFlags) route(call *app.Invocation) (*plugin.Router, error) {
 
 type pluginListCmd struct {
 	besideFlags
-	Kind    string `enum:",execute,inventory,facts,parse,connection" default:"" placeholder:"KIND" help:"Only capabilities of this kind: execute, inventory, facts, parse or connection."`
+	Kind    string `enum:",execute,inventory,facts,parse,connection,filter,lookup" default:"" placeholder:"KIND" help:"Only capabilities of this kind: execute, inventory, facts, parse, connection, filter or lookup."`
 	Plugins bool   `help:"Only capabilities of plugins."`
 }
 
 // Help shows where plugins are looked for.
 func (pluginListCmd) Help() string {
-	return `Lists what moon and the plugins it finds can do: actions, inventories, facts, parsers and connections.
+	return `Lists what moon and the plugins it finds can do: actions, inventories, facts, parsers, connections, filters and lookups.
 
   moon plugin list
   moon plugin list --playbook site.yml`
@@ -409,10 +409,7 @@ func (c *pluginTestCmd) ask(ctx context.Context, call *app.Invocation, host *plu
 	if p.Plugin == nil {
 		return app.Usage("`%s` is moon's own; there is nothing to test", p.Name)
 	}
-	// The namespace is the plugin, which knows its own names without it.
-	_, args["name"], _ = strings.Cut(p.Name, ".")
-	args["protocol"] = plugin.Protocol
-	answer, err := host.Ask(ctx, p.Plugin, p.Kind(), args)
+	answer, err := host.Try(ctx, p, args)
 	if err != nil {
 		return app.NewExit(app.ExitFailed, err.Error())
 	}

@@ -134,11 +134,13 @@ func (s *Sources) plugins(abs func(string) string, o plan.Options) (knownPlugins
 		known.actions[kept.Action] = a
 	}
 	for _, kept := range s.Callees {
+		// What lies outside of the project was installed by the user, as with the plugins of steps.
+		installed := kept.Protocol > 0 && !kept.Brought && filepath.IsAbs(kept.Path)
 		kept.Path, kept.Members = abs(kept.Path), slices.Clone(kept.Members)
 		for i := range kept.Members {
 			kept.Members[i].Path = abs(kept.Members[i].Path)
 		}
-		kept.Barred = o.Outside.TrustsFiles == nil || !o.Outside.TrustsFiles(kept.Files())
+		kept.Barred = !installed && (o.Outside.TrustsFiles == nil || !o.Outside.TrustsFiles(kept.Files()))
 		known.callees = append(known.callees, &kept)
 	}
 	return known, nil

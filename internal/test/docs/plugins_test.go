@@ -40,6 +40,8 @@ func TestExamplePlugins(t *testing.T) {
 		{[]string{"plugin", "test", "inventory.ledger", "--args", `{"source": "` + dir + `/work/ledger.json"}`}, []string{`"balance": 10`, `"ada"`}},
 		{[]string{"inventory", "-i", "ledger:work/ledger.json", "--graph", "--vars"}, []string{"--ada", "{balance = 10}", "@rich:"}},
 		{[]string{"run", "site.yml", "-i", "hosts", "--trust"}, []string{"slow  at 10", "fast  at 0"}},
+		{[]string{"plan", "words.yml", "--trust"}, []string{"HELLO"}},
+		{[]string{"run", "words.yml", "--trust"}, []string{"HELLO", "new moon and full moon"}},
 		{[]string{"plugin", "test", "facts.ledger", "--args", `{"host": "web1"}`}, []string{`"ledger_host": "web1"`}},
 	} {
 		out, ok := moon(round.args...)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"moon/exec/spec"
@@ -17,7 +18,7 @@ import (
 	"moon/plan/source"
 )
 
-// Callees finds and calls what texts of a plan call that is written in Python. It may be used by several renderings at once.
+// Callees finds and calls what texts of a plan call that is not moon's own: in Python, or of plugins. It may be used by several renderings at once.
 type Callees struct {
 	plan *plan.Plan
 	o    *plan.Options
@@ -110,11 +111,10 @@ func (c *callee) later() error {
 func (c *callee) Call(in *call.Input) (any, error) {
 	e, _ := call.Base(in.Env).(*plan.Env)
 	now := e != nil && lookups.Running(in.Env) && !e.Unapproved
-	ask := c.of.plan.Basis.O.Outside.Python
 	t := &talk{in: in}
-	request, err := t.request(c, e)
+	request, err := c.request(t, e)
 	if err != nil {
-		return nil, value.Errorf(value.TypeError, "", "%s", err.Error())
+		return nil, err
 	}
 	if err := in.Grow(len(request)); err != nil {
 		return nil, err
@@ -134,11 +134,9 @@ func (c *callee) Call(in *call.Input) (any, error) {
 		return nil, c.later()
 	case c.Kind == spec.CalleeLookup && !now:
 		return nil, c.later()
-	case ask == nil:
-		return nil, call.Unavailable(c.Name)
 	}
 	t.restart()
-	answer, err := ask(c.of.plan.Root, "the "+c.Kind+" "+c.Name, request, t.answer)
+	answer, err := c.ask(t, request)
 	switch {
 	case t.stopped != nil:
 		return nil, t.stopped
@@ -146,7 +144,7 @@ func (c *callee) Call(in *call.Input) (any, error) {
 		return nil, c.explain(err, in)
 	}
 	if !now && !in.Touched && !in.Tainted { // nothing is kept that was made from secrets
-		one := called.Answer{Request: source.DigestOf(request), Questions: t.asked, Result: string(answer)}
+		one := called.Answer{Request: c.digest(request), Questions: t.asked, Result: string(answer)}
 		c.of.o.Asked.Keep(one)
 		c.of.note(one)
 	}
@@ -155,7 +153,7 @@ func (c *callee) Call(in *call.Input) (any, error) {
 
 // before is what the same request has been answered before, if what was asked meanwhile has the same answers now.
 func (c *callee) before(t *talk, request []byte) ([]byte, bool) {
-	for _, one := range c.of.o.Asked.Of(source.DigestOf(request)) {
+	for _, one := range c.of.o.Asked.Of(c.digest(request)) {
 		t.restart()
 		same := !slices.ContainsFunc(one.Questions, func(q called.Question) bool {
 			answer, stop := t.answer([]byte(q.Text))
@@ -174,7 +172,14 @@ func (c *callee) read(answer []byte, in *call.Input) (any, error) {
 	if err := in.Grow(len(answer)); err != nil {
 		return nil, err
 	}
-	return readValue(answer, in.FinishMap)
+	if c.Protocol == 0 {
+		return readValue(answer, in.FinishMap)
+	}
+	v, err := readPlain(answer, in.FinishMap)
+	if _, isList := v.([]any); err == nil && c.Kind == spec.CalleeLookup && !isList {
+		return nil, value.Errorf(value.Failure, "", "the plugin %s gives %s, and not a list", c.of.plan.Shown(c.Path), value.KindOf(v))
+	}
+	return v, err
 }
 
 // explain words why there is no value.
@@ -182,6 +187,10 @@ func (c *callee) explain(err error, in *call.Input) error {
 	shown := c.of.plan.Shown(c.Path)
 	var failed *called.Failure
 	if !errors.As(err, &failed) {
+		if c.Protocol > 0 { // a program says more than one line, and its path is that of a copy
+			text := strings.ReplaceAll(strings.TrimSpace(err.Error()), c.Path, shown)
+			return value.Errorf(value.Failure, "", "%s", strings.ReplaceAll(text, "\n", ": "))
+		}
 		return value.Errorf(value.Failure, c.wayOut(err), "%s", err.Error())
 	}
 	if failed.Line > 0 {
@@ -252,7 +261,7 @@ func (t *talk) request(c *callee, e *plan.Env) ([]byte, error) {
 	w.raw(`,"named":[`)
 	first := true
 	err = t.in.NamedInOrder(func(name string, v any) error {
-		if c.Kind == spec.CalleeLookup && slices.Contains([]string{"wantlist", "errors", "allow_unsafe"}, name) {
+		if c.Kind == spec.CalleeLookup && slices.Contains(ofLookup, name) {
 			return nil // of lookup itself
 		}
 		if !first {

@@ -21,7 +21,12 @@ const special = "!"
 type writer struct {
 	b    []byte
 	lazy func(o value.Object) int // the number under which the entries of a map are asked for
+
+	plain bool // as any reader of JSON takes it: what JSON does not have cannot be given
 }
+
+// errPlain is the error for what JSON does not have.
+func errPlain(what string) error { return fmt.Errorf("%s cannot be given to a plugin", what) }
 
 // write appends a value. An error names what cannot be given.
 func (w *writer) write(v any) error {
@@ -33,11 +38,11 @@ func (w *writer) write(v any) error {
 	case int:
 		w.b = strconv.AppendInt(w.b, int64(v), 10)
 	case float64:
-		w.float(v)
+		return w.float(v)
 	case value.Number:
 		return w.number(v)
 	case string:
-		w.text(v)
+		return w.text(v)
 	case []any:
 		return w.list(v)
 	case map[string]any, *value.Dict:
@@ -48,6 +53,21 @@ func (w *writer) write(v any) error {
 		return w.write(v.Snapshot())
 	case value.Secret: // what was read from a secret is marked as a whole
 		return w.write(v.Value)
+	default:
+		return w.lacking(v)
+	}
+	return nil
+}
+
+// lacking writes what JSON does not have.
+func (w *writer) lacking(v any) error {
+	if w.plain {
+		if fault, ok := v.(value.Fault); ok {
+			return fault.Err
+		}
+		return errPlain(value.KindOf(v))
+	}
+	switch v := v.(type) {
 	case value.Omitted:
 		w.raw(`{"!":["omit"]}`)
 	case value.Object:
@@ -65,18 +85,22 @@ func (w *writer) raw(text string) { w.b = append(w.b, text...) }
 
 func (w *writer) undefined(name, hint string) {
 	w.raw(`{"!":["undefined",`)
-	w.text(name)
+	w.valid(name)
 	w.raw(",")
-	w.text(hint)
+	w.valid(hint)
 	w.raw(`]}`)
 }
 
-func (w *writer) float(f float64) {
-	if math.IsInf(f, 0) || math.IsNaN(f) {
+func (w *writer) float(f float64) error {
+	switch special := math.IsInf(f, 0) || math.IsNaN(f); {
+	case special && w.plain:
+		return errPlain("the number " + value.PythonFloat(f))
+	case special:
 		w.raw(`{"!":["float",` + strconv.Quote(value.PythonFloat(f)) + `]}`)
-		return
+	default:
+		w.raw(value.PythonFloat(f)) // always with a point or an exponent, or it would be read as a whole number
 	}
-	w.raw(value.PythonFloat(f)) // always with a point or an exponent, or it would be read as a whole number
+	return nil
 }
 
 // number writes a number that has a spelling: one beyond 64 bits as it is written, any other as what it counts for.
@@ -94,11 +118,20 @@ func (w *writer) number(n value.Number) error {
 }
 
 // text writes a text. One with bytes that are no UTF-8 goes by its bytes.
-func (w *writer) text(s string) {
-	if !utf8.ValidString(s) {
+func (w *writer) text(s string) error {
+	switch {
+	case utf8.ValidString(s):
+		w.valid(s)
+	case w.plain:
+		return errPlain("a text that is not UTF-8")
+	default:
 		w.raw(`{"!":["bytes","` + base64.StdEncoding.EncodeToString([]byte(s)) + `"]}`)
-		return
 	}
+	return nil
+}
+
+// valid writes a text that is UTF-8.
+func (w *writer) valid(s string) {
 	text, _ := json.Marshal(s) // a text always can be written
 	w.b = append(w.b, text...)
 }
@@ -123,7 +156,10 @@ func (w *writer) entries(m any) error {
 	plain := true
 	for _, key := range keys {
 		_, isText := value.KeyOf(m, key).(string)
-		plain = plain && isText && key != special && utf8.ValidString(key)
+		plain = plain && isText && (key != special || w.plain) && utf8.ValidString(key)
+	}
+	if w.plain && !plain {
+		return errPlain("a map whose keys are not all texts")
 	}
 	if plain {
 		w.raw("{")
@@ -137,7 +173,7 @@ func (w *writer) entries(m any) error {
 		v, _ := value.EntryOf(m, key)
 		var err error
 		if plain {
-			w.text(key)
+			w.valid(key)
 			w.raw(":")
 			err = w.write(v)
 		} else {
@@ -159,16 +195,26 @@ func (w *writer) entries(m any) error {
 type reader struct {
 	d      *json.Decoder
 	finish func(d *value.Dict) any
+	plain  bool // no map stands for anything else
 }
 
 // readValue reads a value. finish makes of a map what the dialect has. The error is a *value.Error for one that is undefined.
 func readValue(text []byte, finish func(d *value.Dict) any) (any, error) {
-	r := &reader{d: json.NewDecoder(bytes.NewReader(text)), finish: finish}
+	return read(text, &reader{finish: finish})
+}
+
+// readPlain reads a value that a plugin gives.
+func readPlain(text []byte, finish func(d *value.Dict) any) (any, error) {
+	return read(text, &reader{finish: finish, plain: true})
+}
+
+func read(text []byte, r *reader) (any, error) {
+	r.d = json.NewDecoder(bytes.NewReader(text))
 	r.d.UseNumber()
 	return r.read()
 }
 
-var errWire = errors.New("the helper in Python gave what cannot be read")
+var errWire = errors.New("what was answered cannot be read")
 
 func (r *reader) read() (any, error) {
 	t, err := r.d.Token()
@@ -223,7 +269,7 @@ func (r *reader) entries() (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if key == special {
+		if key == special && !r.plain {
 			of = v
 			continue
 		}
