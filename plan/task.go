@@ -514,9 +514,7 @@ func (k *Task) Resolve(path, home string) string {
 }
 
 // ReadsSource reports whether what the task copies or renders is a file of the machine that plans, which can be looked at ahead.
-func (k *Task) ReadsSource() bool {
-	return k.Search != nil || k.Dialect.Rules().ReadsSources
-}
+func (k *Task) ReadsSource() bool { return k.Search != nil || k.Dialect.Rules().ReadsSources }
 
 // MayHide reports whether no_log hides a task: then its items give its steps neither names nor paths. A value that is
 // not written out counts as true, since it may be another one in each round.
