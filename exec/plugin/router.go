@@ -202,7 +202,7 @@ func (h *Host) Parse(ctx context.Context, c *Capability, path, format string) (j
 	return h.callCapability(ctx, c, Parse, map[string]any{"path": path, "format": format})
 }
 
-// Try asks for what is no step. What calls of the kind always have is there.
+// Try asks a capability other than a step. What calls of the kind always have is there.
 func (h *Host) Try(ctx context.Context, c *Capability, params map[string]any) (json.RawMessage, error) {
 	for name, v := range map[string]map[string]any{
 		Filter: {"value": nil, "args": []any{}, "kwargs": map[string]any{}}, Lookup: {"terms": []any{}, "kwargs": map[string]any{}},
