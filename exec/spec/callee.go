@@ -9,7 +9,7 @@ const (
 	CalleeInventory = "inventory" // reads a source of hosts: no template calls it
 )
 
-// Callee is a filter, test or lookup that is not moon's own: in Python, as Ansible has them, or of a plugin. It is plain data: plans keep it.
+// Callee is a filter, test or lookup that is not moon's own: in Python, as Ansible has them, or of a plugin. Plans keep it.
 type Callee struct {
 	Kind    string   `json:"kind"`              // CalleeFilter, CalleeTest, CalleeLookup or CalleeInventory
 	Name    string   `json:"name"`              // as texts call it

@@ -17,7 +17,7 @@ import (
 // the answers to the questions that come meanwhile, and may end the call. The error is a *Failure for what the file itself has said.
 type Python func(root, what string, request []byte, answer func(question []byte) (answer []byte, stop bool)) ([]byte, error)
 
-// Plugin has a plugin of moon's protocol give what a filter or a lookup comes to: a value in JSON. root is the directory of the playbook, and
+// Plugin has a plugin of moon's protocol give what a filter or a lookup comes to, in JSON. root is the directory of the playbook, and
 // params is a JSON object. The error is a *Failure for what the plugin itself has said.
 type Plugin func(root string, c *spec.Callee, params []byte) ([]byte, error)
 

@@ -19,7 +19,7 @@ var writers = []string{"string", "to_json", "to_nice_json", "to_yaml", "to_nice_
 // printed is the field of a result that is read although it is a name alone.
 const printed = "stdout"
 
-// truths are what is no text where a template has written it.
+// truths are texts that a template writes for true and false.
 var truths = map[string]any{"True": true, "False": false}
 
 // mayRead reports whether the text that an expression gives, which is a whole template, may be read.
