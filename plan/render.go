@@ -286,8 +286,10 @@ func (r *Renderer) warned(v playbook.Value, err error) bool {
 }
 
 // FailsThere and FailsReached end what is said of an undefined name, or of what else cannot be evaluated, for which a task may fail.
-const FailsThere, FailsReached = ": the task will fail there, which `ignore_errors` or a `rescue` provides for",
-	": the task will fail there if its condition holds, which only the run knows"
+const (
+	FailsThere   = ": the task will fail there, which `ignore_errors` or a `rescue` provides for"
+	FailsReached = ": the task will fail there if its condition holds, which only the run knows"
+)
 
 // FailsLater reports whether it is the run that an error fails, or may fail. If so, the renderer knows it, and why ends what is said of it.
 func (r *Renderer) FailsLater(e *value.Error) (why string, fails bool) {

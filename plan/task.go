@@ -457,15 +457,10 @@ func (f *Fields) At(name string) {
 	f.Field = name
 }
 
-// IsUser reports whether a text can be a user's name: one that sudo and the like do not take for something else.
-func IsUser(name string) bool {
-	return name != "" && !strings.ContainsAny(name, " \t\r\n:/#%\x00") && name[0] != '-'
-}
-
 // NotUser says that the value of a setting is not the name of a user.
 func NotUser(setting, name string) (message, hint string) {
 	message = setting + " must be the name of a user; this is " + Quoted(strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(name))
-	if IsUser(strings.TrimRight(name, "\r\n")) {
+	if spec.IsUser(strings.TrimRight(name, "\r\n")) {
 		hint = "it ends with a line break: write it on the line of the key, with `|-` in place of `|`, or use `| trim`"
 	}
 	return message, hint

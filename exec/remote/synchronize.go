@@ -55,11 +55,15 @@ func (l *Pool) synchronize(ctx context.Context, job *exec.Job, run func(context.
 
 // rsyncAs starts rsync on a host as another user. There is no way for a password: rsync has both ends of the connection.
 func rsyncAs(b exec.Become) (string, error) {
+	user, err := syntax.Quote(b.User, syntax.LangPOSIX) // a shell there reads it
+	if err != nil {
+		return "", err
+	}
 	switch b.Method {
 	case "", "sudo":
-		return "sudo -n -u " + b.User + " rsync", nil
+		return "sudo -n -u " + user + " rsync", nil
 	case "doas":
-		return "doas -n -u " + b.User + " rsync", nil
+		return "doas -n -u " + user + " rsync", nil
 	}
 	return "", errors.New("rsync cannot be started with " + b.Method + ", which asks on a terminal; use `become_method: sudo`, or give `rsync_path`")
 }

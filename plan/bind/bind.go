@@ -214,7 +214,7 @@ func (b *Bound) become(call *plan.Call, r *plan.Renderer) {
 		return
 	}
 	user := r.Text(k.BecomeUser)
-	if len(r.Missing) == 0 && !r.Failed && !plan.IsUser(user) {
+	if len(r.Missing) == 0 && !r.Failed && !spec.IsUser(user) {
 		message, hint := plan.NotUser("`become_user:`", user)
 		r.Report(diag.Diagnostic{Pos: k.BecomeUser.Pos(), Message: message, Hint: hint})
 	}

@@ -18,7 +18,7 @@ import (
 	"moon/plan/source"
 )
 
-// Callees finds and calls what texts of a plan call that is not moon's own: in Python, or of plugins. Several renderings may use it at once.
+// Callees finds and calls what texts of a plan call that is not moon's own: in Python, or of plugins. It may be used at the same time.
 type Callees struct {
 	plan *plan.Plan
 	o    *plan.Options

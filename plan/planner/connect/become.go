@@ -58,7 +58,7 @@ func (c *Connector) BecomeHere(s *plan.Step, k *plan.Task, b Become, r *plan.Ren
 		user = r.Text(b.User)
 		if len(r.Missing) > missing {
 			k.BecomeUser = b.User
-		} else if !plan.IsUser(user) && !r.Failed && !r.Undefined {
+		} else if !spec.IsUser(user) && !r.Failed && !r.Undefined {
 			message, hint := plan.NotUser("`become_user:`", user)
 			c.problems.Errorf(b.User.Pos(), utf8.RuneCountInString(plan.FirstLine(b.User.Text())), r.Chain, hint, "%s", message)
 		}
@@ -135,7 +135,7 @@ func (c *Connector) BecomeOnHost(s *plan.Step, k *plan.Task, place Place, host s
 		}
 		break
 	}
-	if k.BecomeUser.IsZero() && !plan.IsUser(user) && !r.Failed && !r.Undefined {
+	if k.BecomeUser.IsZero() && !spec.IsUser(user) && !r.Failed && !r.Undefined {
 		message, hint := plan.NotUser(from, user)
 		c.problems.Errorf(at, 0, r.Chain, hint, "%s", message)
 	}
