@@ -3,8 +3,12 @@ package action_test
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	crand "crypto/rand"
 	"crypto/sha1" // as actions report it
+	"crypto/x509"
 	"encoding/base64"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -216,6 +220,7 @@ var unraced = map[string]string{
 	"alternatives.link": "update-alternatives works there", "alternatives.path": "a word",
 	"git_config.file": "git opens it", "git_config.repo": "a directory for a process",
 	"npm.path": "npm itself works there", "mysql_db.target": "its dump is written as get_url.dest, and a regular file is opened once to be read", "mysql_db.chdir": "a directory for a process",
+	"synchronize.src": "rsync itself works there, as it does for whoever starts it", "synchronize.dest": "likewise", "synchronize.private_key": "ssh opens it",
 	"uri.ca_path": "certificates of the user's own", "uri.client_cert": "likewise", "uri.client_key": "likewise",
 }
 
@@ -271,6 +276,18 @@ func TestRaces(t *testing.T) {
 	asMal(t, "attack", dir, outside)
 	at := func(name string) string { return filepath.Join(dir, name) }
 	took := filepath.Join(t.TempDir(), "took")
+	key := filepath.Join(tree, "own.key")
+	_, private, err := ed25519.GenerateKey(crand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	patch := filepath.Join(tree, "p.patch")
 	if err := os.WriteFile(patch, []byte("--- f\n+++ f\n@@ -1 +1 @@\n-mine\n+yours\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -318,6 +335,15 @@ func TestRaces(t *testing.T) {
 		{"ini_file", exectest.Args{"path": at("sub/f"), "section": "root", "option": "a", "value": "b", "backup": true}},
 		{"mount", exectest.Args{"path": "/nowhere/moon", "src": "tmpfs", "fstype": "tmpfs", "state": "present", "fstab": at("sub/deep/f")}},
 		{"openssl_privatekey", exectest.Args{"path": at("sub/deep/f"), "type": "Ed25519", "force": true, "backup": true}},
+		{"openssl_publickey", exectest.Args{"path": at("sub/f"), "privatekey_path": key, "force": true}},
+		{"openssl_publickey", exectest.Args{"path": took + ".pub", "privatekey_path": at("sub/deep/f")}},
+		{"openssl_csr", exectest.Args{"path": at("sub/deep/f"), "privatekey_path": key, "common_name": "h.example", "force": true, "backup": true}},
+		{"openssl_csr", exectest.Args{"path": took + ".csr", "privatekey_path": at("sub/f"), "common_name": "h.example"}},
+		{"x509_certificate", exectest.Args{"path": at("sub/f"), "privatekey_path": key, "provider": "selfsigned", "force": true}},
+		{"x509_certificate", exectest.Args{"path": took + ".crt", "privatekey_path": at("sub/deep/f"), "provider": "selfsigned"}},
+		{"x509_certificate", exectest.Args{
+			"path": at("sub/deep/f"), "provider": "ownca", "csr_path": at("sub/f"), "ownca_path": at("sub/deep/f"), "ownca_privatekey_path": at("sub/f"),
+		}},
 		{"known_hosts", exectest.Args{"path": at("sub/deep/f"), "name": "h.example", "state": "absent"}},
 		{"patch", exectest.Args{"src": patch, "dest": at("sub/f"), "remote_src": true}},
 		{"patch", exectest.Args{"src": at("sub/deep/f"), "basedir": at("sub"), "remote_src": true}},
