@@ -282,8 +282,8 @@ func look(dir string) (p Past, err error) {
 			p.Moon, p.Actor, p.Host = f.Moon, f.Actor, f.Host
 			planned(f.Digest, f.Total)
 		case fact.RunReplanned:
+			ends = renumbered(ends, p.Total, f)
 			planned(f.Digest, f.Total)
-			clear(ends) // the steps have other numbers now; what is kept is known again at the end of the run
 		case fact.RunResumed:
 			p.Options, p.Outcome, p.Resumed = f.Options, "", rec.Seq
 			p.Exports, p.Error = nil, ""
@@ -300,6 +300,26 @@ func look(dir string) (p Past, err error) {
 		default:
 		}
 	}
+}
+
+// renumbered are the ends of steps with their numbers in the plan that comes after one of so many steps. A plan that grows only gains steps.
+// After an edit they are not known: what is kept is known again at the end of the run.
+func renumbered(ends map[int]fact.AttemptFinished, steps int, f fact.RunReplanned) map[int]fact.AttemptFinished {
+	moved := map[int]fact.AttemptFinished{}
+	if len(f.Expanded) == 0 {
+		return moved
+	}
+	now := 0
+	for before := range steps {
+		for slices.ContainsFunc(f.Added, func(r events.Range) bool { return r.Has(now) }) {
+			now++
+		}
+		if end, ok := ends[before]; ok {
+			moved[now] = end
+		}
+		now++
+	}
+	return moved
 }
 
 // count counts the steps of a run that has not ended. One that has says it itself.
