@@ -302,7 +302,7 @@ func look(dir string) (p Past, err error) {
 	}
 }
 
-// renumbered are the ends of steps with their numbers in the plan that comes after one of so many steps. A plan that grows only gains steps.
+// renumbered are the ends of steps with their numbers in the plan that comes after one of so many steps. A plan that grows gains some.
 // After an edit they are not known: what is kept is known again at the end of the run.
 func renumbered(ends map[int]fact.AttemptFinished, steps int, f fact.RunReplanned) map[int]fact.AttemptFinished {
 	moved := map[int]fact.AttemptFinished{}

@@ -61,18 +61,7 @@ const columns = 80
 func (a *Ansible) Follow(feed <-chan []events.Record) (*events.Run, error) {
 	a.out = bufio.NewWriterSize(a.W, 64<<10)
 	a.resetLine()
-	for batch := range feed {
-		for _, r := range batch {
-			a.run.Apply(r)
-			if !r.Again {
-				a.printEvent(r)
-			}
-		}
-		if err := a.out.Flush(); err != nil {
-			return &a.run, err
-		}
-	}
-	return &a.run, a.out.Flush()
+	return &a.run, printFeed(feed, &a.run, a.out, a.printEvent)
 }
 
 func (a *Ansible) resetLine() {

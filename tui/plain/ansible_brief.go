@@ -42,18 +42,7 @@ type briefLoop struct {
 func (b *Brief) Follow(feed <-chan []events.Record) (*events.Run, error) {
 	b.out = bufio.NewWriterSize(b.W, 64<<10)
 	b.reset()
-	for batch := range feed {
-		for _, r := range batch {
-			b.run.Apply(r)
-			if !r.Again {
-				b.printEvent(r)
-			}
-		}
-		if err := b.out.Flush(); err != nil {
-			return &b.run, err
-		}
-	}
-	return &b.run, b.out.Flush()
+	return &b.run, printFeed(feed, &b.run, b.out, b.printEvent)
 }
 
 func (b *Brief) reset() {

@@ -51,20 +51,28 @@ func (t *Text) Follow(feed <-chan []events.Record) (*events.Run, error) {
 	t.out = bufio.NewWriterSize(t.W, 64<<10)
 	t.tails = map[int][]string{}
 	t.last, t.task, t.begun = -1, -1, map[int]bool{}
-	for batch := range feed {
-		for _, r := range batch {
-			t.run.Apply(r)
-			if !r.Again {
-				t.printEvent(r)
-			}
-		}
-		if err := t.out.Flush(); err != nil {
-			return &t.run, err
-		}
+	if err := printFeed(feed, &t.run, t.out, t.printEvent); err != nil {
+		return &t.run, err
 	}
 	// An open group would hide what follows in the log of GitHub.
 	t.endFold()
 	return &t.run, t.out.Flush()
+}
+
+// printFeed takes the events of a run in until they end, and prints each that is new. What was printed is written after each batch.
+func printFeed(feed <-chan []events.Record, run *events.Run, out *bufio.Writer, print func(events.Record)) error {
+	for batch := range feed {
+		for _, r := range batch {
+			run.Apply(r)
+			if !r.Again {
+				print(r)
+			}
+		}
+		if err := out.Flush(); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
 }
 
 func (t *Text) printf(format string, args ...any) { fmt.Fprintf(t.out, format+"\n", args...) }
