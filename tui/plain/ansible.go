@@ -39,19 +39,12 @@ type Ansible struct {
 	current  taskKey     // that was entered last
 	task     taskKey     // whose head was printed last
 	included []inclusion // by the task whose head was printed last
-	loops    map[loopKey]*loopEnd
 }
 
 // inclusion is a file that hosts include.
 type inclusion struct {
 	line, item string
 	hosts      []string
-}
-
-// loopEnd is how the items of a loop have ended so far.
-type loopEnd struct {
-	left                          int
-	ran, changed, failed, ignored bool // any of them
 }
 
 // columns is how wide Ansible takes a terminal for that is none.
@@ -145,29 +138,7 @@ func foundNothing(e events.StepCompleted) bool {
 func (a *Ansible) renumber(m moved) {
 	a.play, a.current, a.task = m.scope(a.play), m.task(a.current), m.task(a.task)
 	a.printed = renumbered(m, a.printed)
-	counted := map[loopKey]*loopEnd{}
-	for key, l := range a.loops {
-		counted[loopKey{m.scope(key.scope), key.host}] = l
-	}
-	a.loops = map[loopKey]*loopEnd{}
-	a.countLoops()
-	for key, l := range counted {
-		if a.loops[key] != nil {
-			a.loops[key] = l
-		}
-	}
-}
-
-// countLoops counts the items of each loop on each host.
-func (a *Ansible) countLoops() {
-	for i := range a.plan.Steps {
-		if key, ok := a.loopOf(i); ok {
-			if a.loops[key] == nil {
-				a.loops[key] = &loopEnd{}
-			}
-			a.loops[key].left++
-		}
-	}
+	a.recountLoops(m)
 }
 
 // enterTask makes sure that what follows is read as belonging to the step's task: it prints the heads that have changed. If lines are

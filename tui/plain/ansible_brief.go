@@ -28,14 +28,6 @@ type Brief struct {
 	results
 
 	current taskKey
-	loops   map[loopKey]*briefLoop
-}
-
-// briefLoop is what is known of a loop of one task on one host.
-type briefLoop struct {
-	left                 int
-	ran, changed, failed bool // any of its items
-	results              []any
 }
 
 // Follow writes until the feed ends and returns the state the run ended in.
@@ -46,7 +38,7 @@ func (b *Brief) Follow(feed <-chan []events.Record) (*events.Run, error) {
 }
 
 func (b *Brief) reset() {
-	b.current, b.loops, b.printed = noTask, map[loopKey]*briefLoop{}, map[int]*streams{}
+	b.current, b.loops, b.printed = noTask, map[loopKey]*loopEnd{}, map[int]*streams{}
 }
 
 func (b *Brief) printEvent(r events.Record) {
@@ -281,33 +273,11 @@ func (b *Brief) jsonOnOneLine(s *plan.Step, result map[string]any) string {
 	return text.String()
 }
 
-// countLoops counts the items of each loop on each host.
-func (b *Brief) countLoops() {
-	for i := range b.plan.Steps {
-		if key, ok := b.loopOf(i); ok {
-			if b.loops[key] == nil {
-				b.loops[key] = &briefLoop{}
-			}
-			b.loops[key].left++
-		}
-	}
-}
-
 // renumber keeps what is known under the new numbers of the steps. The rounds that were added are counted, and all others stay.
 func (b *Brief) renumber(m moved) {
 	b.current = m.task(b.current)
 	b.printed = renumbered(m, b.printed)
-	counted := map[loopKey]*briefLoop{}
-	for key, l := range b.loops {
-		counted[loopKey{m.scope(key.scope), key.host}] = l
-	}
-	b.loops = map[loopKey]*briefLoop{}
-	b.countLoops()
-	for key, l := range counted {
-		if b.loops[key] != nil {
-			b.loops[key] = l
-		}
-	}
+	b.recountLoops(m)
 }
 
 // isAbsent reports whether to Ansible there is no such task, or no such handler: a choice of the user excluded it, nothing notified it, or

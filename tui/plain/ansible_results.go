@@ -18,6 +18,14 @@ type results struct {
 	plan    *plan.Plan
 	run     events.Run
 	printed map[int]*streams // of steps that run
+	loops   map[loopKey]*loopEnd
+}
+
+// loopEnd is how the items of a loop have ended so far.
+type loopEnd struct {
+	left                          int
+	ran, changed, failed, ignored bool  // any of them
+	results                       []any // those of the items, where they are shown together
 }
 
 // taskKey is a task as Ansible has it, over all its hosts: a scope, or a step that stands alone.
@@ -52,6 +60,33 @@ var noTask = taskKey{-1, -1}
 func (r *results) loopOf(step int) (loopKey, bool) {
 	s := &r.plan.Steps[step]
 	return loopKey{s.Scope, s.Host}, s.Scope < len(r.plan.Scopes) && r.plan.Scopes[s.Scope].Kind == plan.ScopeLoop
+}
+
+// countLoops counts the items of each loop on each host.
+func (r *results) countLoops() {
+	for i := range r.plan.Steps {
+		if key, ok := r.loopOf(i); ok {
+			if r.loops[key] == nil {
+				r.loops[key] = &loopEnd{}
+			}
+			r.loops[key].left++
+		}
+	}
+}
+
+// recountLoops counts the items in a plan that has grown: those of the rounds that were added. All others stay as they are.
+func (r *results) recountLoops(m moved) {
+	counted := map[loopKey]*loopEnd{}
+	for key, l := range r.loops {
+		counted[loopKey{m.scope(key.scope), key.host}] = l
+	}
+	r.loops = map[loopKey]*loopEnd{}
+	r.countLoops()
+	for key, l := range counted {
+		if r.loops[key] != nil {
+			r.loops[key] = l
+		}
+	}
 }
 
 func (r *results) keyOf(step int) taskKey {
