@@ -226,7 +226,9 @@ func (p *stepPlanner) isPlace(c *taskContext, own *vars.Layer, sure bool) bool {
 	for _, part := range of.Parts() {
 		r.Text(part)
 	}
-	must := of.Sure || of.Src.Kind == playbook.Include && len(r.Missing) == 0 && p.Times(p.tasksFile(c, r.Text(of.Name))) > 0
+	must := of.Sure || of.Src.Kind == playbook.Include && len(r.Missing) == 0 && p.IsOpen(r.Text(of.Name), func(name string) string {
+		return p.tasksFile(c, name)
+	})
 	return !r.Failed && (must && !sure || len(r.Missing) > 0) && (len(r.Missing) == 0 || p.comes(r.Missing))
 }
 

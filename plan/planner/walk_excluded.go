@@ -36,12 +36,14 @@ func (p *playsState) itemsOrFailure(c *taskContext, t *playbook.Task) (
 	list []items.Item, typ string, late []value.Missing, ok bool, failing *playbook.Task,
 ) {
 	why := ""
-	switch v, sound := p.quietly(c, c.when); {
+	switch {
 	case c.play == nil || t.Kind == playbook.Block:
 	case p.mayFail(c):
 		why = plan.FailsThere
-	case sound && !v.Known:
-		why = plan.FailsReached
+	case len(c.when) > 0:
+		if v, sound := p.quietly(c, c.when); sound && !v.Known {
+			why = plan.FailsReached
+		}
 	}
 	if why == "" {
 		list, typ, late, ok = p.itemsOf(c, t)

@@ -96,8 +96,13 @@ func (l *Library) Leave() { l.open = l.open[:len(l.open)-1] }
 // Current is the name of the file that was entered last.
 func (l *Library) Current() string { return l.open[len(l.open)-1].name }
 
-// Times is how often a file is open.
-func (l *Library) Times(path string) (n int) {
+// IsOpen reports whether the file that an include names is open. It is looked for only if one of that name is.
+func (l *Library) IsOpen(name string, find func(name string) string) bool {
+	named := func(one Opened) bool { return filepath.Base(one.Path) == filepath.Base(name) }
+	return slices.ContainsFunc(l.open, named) && l.times(find(name)) > 0
+}
+
+func (l *Library) times(path string) (n int) {
 	for _, one := range l.open {
 		if one.Path == path {
 			n++
@@ -127,7 +132,7 @@ func (l *Library) RefuseCircle(target string, t *playbook.Task, chain []string) 
 	if t.Kind == playbook.Include && t.Dynamic {
 		most, hint = deepest, fmt.Sprintf("give it a condition that ends this: a file may be inside itself %d times", deepest)
 	}
-	if l.Times(target) < most {
+	if l.times(target) < most {
 		return false
 	}
 	at := slices.IndexFunc(l.open, func(i Opened) bool { return i.Path == target })
