@@ -58,17 +58,15 @@ func (r *Renderer) Decide(list []Condition) Verdict {
 			continue
 		}
 		// While an earlier condition that guards a name is open, the name may lack a value.
-		for _, ref := range c.Compiled.Refs() {
-			for _, g := range guards {
-				if ref.Name == g && !v.Known {
-					r.Lenient = true
-				}
-			}
-		}
+		guarded := func(ref eval.Ref) bool { return slices.Contains(guards, ref.Name) }
+		r.Lenient = r.Lenient || !v.Known && slices.ContainsFunc(c.Compiled.Refs(), guarded)
 		r.Use(c.Value, c.Compiled.Refs())
 		got, err := DecideOne(c.Compiled, r.Env)
 		if err != nil {
+			was := r.Unsure
+			r.Unsure = was || r.InTurn && !v.Known && !r.Failed
 			r.Wrong(c.Value, err)
+			r.Unsure = was
 			r.Leaves(c.Compiled.Refs())
 			v.Known = false
 			continue

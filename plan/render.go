@@ -289,16 +289,21 @@ func (r *Renderer) warned(v playbook.Value, err error) bool {
 const (
 	FailsThere   = ": the task will fail there, which `ignore_errors` or a `rescue` provides for"
 	FailsReached = ": the task will fail there if its condition holds, which only the run knows"
+	failsAsked   = ": the task will fail there if this part is needed, which only the run knows"
 )
 
 // FailsLater reports whether it is the run that an error fails, or may fail. If so, the renderer knows it, and why ends what is said of it.
 func (r *Renderer) FailsLater(e *value.Error) (why string, fails bool) {
 	// Misspelt filters and the like are mistakes of the text, which are found however it ends.
-	if e.Kind == value.SyntaxError || r.running() || !r.MayFail && !r.Unsure {
+	behind := r.InTurn && e.Unless != nil
+	if e.Kind == value.SyntaxError || r.running() || !r.MayFail && !r.Unsure && !behind {
 		return "", false
 	}
 	if r.Undefined, r.Fails = true, true; r.MayFail {
 		return FailsThere, true
+	}
+	if r.Miss(e.Unless); !r.Unsure {
+		return failsAsked, true
 	}
 	return FailsReached, true
 }

@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -53,4 +54,14 @@ func Searched(own string, given []string) []string {
 		return append(list, Builtin)
 	}
 	return append(list, Legacy)
+}
+
+// NameIn is the full name of the collection that the path of a file tells: what comes behind the directory of all collections.
+func NameIn(path string) string {
+	_, inside, _ := strings.Cut(filepath.ToSlash(path), "/"+folder+"/")
+	parts := strings.SplitN(inside, "/", 3)
+	if len(parts) < 3 || !IsName(parts[0]+"."+parts[1]) {
+		return ""
+	}
+	return parts[0] + "." + parts[1]
 }

@@ -47,7 +47,11 @@ func (r *templatesRule) reportMistake(v playbook.Value, err error, at walk.Place
 	if e.Offset >= 0 && e.Offset+e.Width <= len(v.Text()) {
 		pos, width = v.PosAt(e.Offset), utf8.RuneCountInString(v.Text()[e.Offset:e.Offset+e.Width])
 	}
-	r.problems.Errorf(pos, width, at.Chain, e.Hint, "%s", e.Message)
+	d := diag.Diagnostic{Pos: pos, Width: width, Chain: at.Chain, Message: e.Message, Hint: e.Hint}
+	if at.Behind {
+		d.Severity, d.Message = diag.Warning, e.Message+": this matters only if the conditions before it hold"
+	}
+	r.problems.Report(d)
 }
 
 // VisitDocument compiles the file of a template.

@@ -42,6 +42,19 @@ type Condition struct {
 	expression *Expression
 	// template is set of a condition of plays that has {{ }} in the middle: the text that it gives is the condition.
 	template *Template
+	// unreadable is what is wrong with the text of a condition that is decided by none, as others may come before it.
+	unreadable *value.Error
+}
+
+// Unreadable is a condition whose text cannot be understood. To decide it is an error: the one of Engine.Condition, as a Failure.
+func Unreadable(err error) *Condition {
+	e, ok := value.AsError(err)
+	if !ok {
+		e = &value.Error{Message: err.Error(), Offset: -1}
+	}
+	failing := *e
+	failing.Kind = value.Failure
+	return &Condition{unreadable: &failing}
 }
 
 // Verdict is what a condition decides.
@@ -62,7 +75,10 @@ func (x *Expression) Refs() []Ref { return x.refs }
 
 // Refs lists the free variables that the condition uses, in its order.
 func (c *Condition) Refs() []Ref {
-	if c.template != nil {
+	switch {
+	case c.unreadable != nil:
+		return nil
+	case c.template != nil:
 		return c.template.refs
 	}
 	return c.expression.refs
@@ -71,7 +87,7 @@ func (c *Condition) Refs() []Ref {
 // Guards lists the names whose absence the condition provides for: `x is defined`, `is_defined(x)`, `x ?? y`, `x?.y`,
 // `x != nil`, `x | default(…)`.
 func (c *Condition) Guards() []string {
-	if c.template != nil {
+	if c.expression == nil {
 		return nil
 	}
 	return c.expression.guards
@@ -95,6 +111,9 @@ func (c *Condition) Embeds() bool { return c.template != nil }
 // condition of a step gives something else than a boolean or null.
 func (c *Condition) Eval(env value.Env) (verdict Verdict, err error) {
 	defer recovered(&err)
+	if c.unreadable != nil {
+		return Verdict{}, c.unreadable
+	}
 	x := c.expression
 	if c.template != nil {
 		result, err := c.template.Render(env)

@@ -80,7 +80,7 @@ func TestLookups(t *testing.T) {
 		"{{ query('inventory_hostnames', 'web', '!db') }}":                                                               "['web', '!db']",
 		"{{ lookup('first_found', 'nope', 'motd') }}":                                                                    "/files/motd",
 		"{{ lookup('first_found', ['nope', 'motd']) }}":                                                                  "/files/motd",
-		"{{ lookup('first_found', {'files': ['nope'], 'skip': true}) }}!":                                                "!",
+		"{{ lookup('first_found', {'files': ['nope'], 'skip': true}) }}!":                                                "[]!",
 		"{{ lookup('first_found', files='nope,motd') }}":                                                                 "/files/motd",
 		"{{ lookup('csvfile', 'bob file=users.csv delimiter=, col=2') }}":                                                "y",
 		"{{ lookup('ini', 'port', section='db', file='app.ini') }} {{ lookup('ini', 'host section=web file=app.ini') }}": "5 h2",

@@ -195,6 +195,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	p.concealer.HideStep(&s)
 	s.Digest = p.concealer.Digest(&s, k)
 	if s.NoLog {
+		p.lookups.NoteHidden(&s)
 		s.Hide()
 	}
 	p.plan.Steps = append(p.plan.Steps, s)

@@ -39,7 +39,7 @@ func (p *planner) planAllPlays(pb *playbook.Playbook, root int, orphans func(lat
 	}
 	orphans(false)
 	if !p.o.Prior.Destroy {
-		p.planPlays(pb.Plays, importContext{file: pb.File, dir: p.plan.Root, scope: root})
+		p.planPlays(pb.Plays, importContext{file: pb.File, dir: p.plan.Root, scope: root, in: p.CollectionOf(pb.File.Path, "")})
 		p.checkUnmatched()
 	}
 	orphans(true)
@@ -72,7 +72,7 @@ func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
 		p.ReportLate(pl.Import, in.chain, "name the file", "which playbook to import", r.Missing)
 		return
 	}
-	target, of := p.LocatePlaybook(name, in.dir)
+	target, of := p.LocatePlaybook(name, in.dir, in.in)
 	t := &playbook.Task{Args: pl.Import, Pos: pl.Pos}
 	if p.RefuseCircle(target, t, c.chain) {
 		return

@@ -14,6 +14,8 @@ type Place struct {
 	Chain []string // the places that lead to it, outermost first
 	In    string   // the collection that the playbook is in; "" for none
 	Maybe bool     // values decide whether the tasks are there at all: of a handler, or of what is included while a play goes on
+
+	Behind bool // of a condition of plays: it counts only if those before it hold
 }
 
 // insideFile is the place of what is in a file that a task names.

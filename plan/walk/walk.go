@@ -75,6 +75,7 @@ func (w *Walk) Playbook(path string, at Place) (steps bool) {
 	w.Library.Enter(library.Opened{Path: path}, pb.File.Name, 0)
 	defer w.Library.Leave()
 	w.walkSteps(pb, at)
+	at.In = w.Library.CollectionOf(pb.File.Path, "")
 	for _, pl := range pb.Plays {
 		w.Play(pl, at)
 	}
@@ -133,7 +134,7 @@ func (w *Walk) walkImport(pl *playbook.Play, at Place) {
 	if !ok {
 		return
 	}
-	path, of := w.Library.LocatePlaybook(name, at.Dir)
+	path, of := w.Library.LocatePlaybook(name, at.Dir, at.In)
 	f, plays, err := w.Library.LoadPlays(path)
 	if err != nil {
 		w.showMissing(Missing{Key: "import_playbook", Value: pl.Import, Path: path, Err: err}, at)
@@ -221,7 +222,8 @@ func (w *Walk) walkKeys(t *playbook.Task, at Place) {
 
 // showConditions shows each text among some conditions.
 func (w *Walk) showConditions(values []playbook.Value, at Place) {
-	for _, one := range values {
+	for i, one := range values {
+		at.Behind = i > 0 && !at.Steps
 		if one.Kind() == playbook.String && !one.Encrypted() && strings.TrimSpace(one.Text()) != "" {
 			w.tellVisitors(func(v Visitor) { v.VisitCondition(one, at) })
 		}

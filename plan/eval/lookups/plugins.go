@@ -142,8 +142,11 @@ func Run(c *call.Input, list bool) (any, error) {
 }
 
 // joinedResult is what a lookup that is not asked for a list gives: texts with commas between them; a single thing of
-// another kind as it is.
+// another kind as it is; an empty list if there is none, as in Ansible.
 func joinedResult(found []any) any {
+	if len(found) == 0 {
+		return found
+	}
 	parts := make([]string, len(found))
 	for i, v := range found {
 		s, ok := v.(string)

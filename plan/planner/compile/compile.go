@@ -41,6 +41,7 @@ type form struct {
 	lang    eval.Language // of conditions
 	refuses func(t *playbook.Task) bool
 	warn    func(c *Compiler, f *spec.Field, key string, v playbook.Value, chain []string)
+	inTurn  bool // a condition counts only if those before it hold
 }
 
 var ofSteps = &form{
@@ -50,7 +51,7 @@ var ofSteps = &form{
 
 // ReadPlays has the compiler read tasks of plays from here on.
 func (c *Compiler) ReadPlays() {
-	c.form = &form{lang: eval.Jinja, refuses: func(*playbook.Task) bool { return false }, warn: (*Compiler).warnTraps}
+	c.form = &form{lang: eval.Jinja, refuses: func(*playbook.Task) bool { return false }, warn: (*Compiler).warnTraps, inTurn: true}
 }
 
 // New compiles the tasks of a plan; plugins, which may be nil, are asked for the actions that moon lacks.
@@ -65,7 +66,7 @@ func New(p *plan.Plan, list *problems.Collector, facts *vars.FactUsage, plugins 
 func (c *Compiler) Renderer(e value.Env, chain []string) *plan.Renderer {
 	return &plan.Renderer{
 		Engine: c.engine, Env: e, Report: c.problems.Report, Lack: c.problems.Lack, Facts: c.facts, Unread: c.Unread,
-		Chain: chain,
+		Chain: chain, InTurn: c.inTurn,
 	}
 }
 
@@ -99,7 +100,10 @@ func (c *Compiler) Conditions(values []playbook.Value, chain []string) []plan.Co
 			continue
 		}
 		compiled, err := c.engine.Condition(v.Text(), c.lang)
-		if err != nil {
+		switch {
+		case err != nil && len(list) > 0 && c.inTurn:
+			compiled = eval.Unreadable(err) // Ansible reads it only if those before it hold
+		case err != nil:
 			c.Renderer(nil, chain).Wrong(v, err)
 			continue
 		}

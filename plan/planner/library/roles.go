@@ -49,8 +49,9 @@ func (l *Library) LocateRole(at source.Lookout, name string) (Role, bool) {
 	return Role{Name: RoleName(name), Dir: dir}, ok
 }
 
-// LocatePlaybook finds a playbook that an import names: one of a collection by its full name, or a file. in is the collection.
-func (l *Library) LocatePlaybook(name, dir string) (path, in string) {
+// LocatePlaybook finds a playbook that an import names: one of a collection by its full name, or a file. in is the collection that it is
+// from; from is that of the playbook with the import.
+func (l *Library) LocatePlaybook(name, dir, from string) (path, in string) {
 	if of, rest, ok := collection.Split(strings.TrimSuffix(strings.TrimSuffix(name, ".yml"), ".yaml")); ok {
 		if c, ok := l.Collections().Collection(of); ok {
 			if path, ok := c.Playbook(rest); ok {
@@ -58,7 +59,25 @@ func (l *Library) LocatePlaybook(name, dir string) (path, in string) {
 			}
 		}
 	}
-	return l.disk.Real(l.Resolve(name, dir)), ""
+	path = l.disk.Real(l.Resolve(name, dir))
+	return path, l.CollectionOf(path, from)
+}
+
+// CollectionOf is the collection in whose directory a file is: likely, if that holds it, or the one that its path tells; "" for others.
+func (l *Library) CollectionOf(path, likely string) string {
+	for _, name := range []string{likely, collection.NameIn(path)} {
+		if name == "" {
+			continue
+		}
+		c, ok := l.Collections().Collection(name)
+		if !ok {
+			continue
+		}
+		if inside, err := filepath.Rel(l.disk.Real(c.Dir), path); err == nil && filepath.IsLocal(inside) {
+			return name
+		}
+	}
+	return ""
 }
 
 // ReportNoRole reports that no role has a name, looked for from a place.
