@@ -57,6 +57,11 @@ var fieldsLater = map[string]map[string]later{
 		"verify_commit":    {way: "use `command: git verify-commit`"},
 		"separate_git_dir": {way: asCommand}, "track_submodules": {way: "use `command: git submodule update --remote`"},
 	},
+	"docker_container": dockerLater, "docker_network": dockerLater, "docker_volume": dockerLater, "docker_login": dockerLater,
+	"docker_prune": dockerLater,
+	"docker_image": mergeParts(dockerLater, map[string]later{
+		"force": {way: "use `force_source`, `force_absent` or `force_tag`"},
+	}),
 	"setup": {"parallel": leaveOut},
 	"user": {
 		"authorization": solaris, "role": solaris, "profile": solaris, "hidden": {way: "it is for macOS; remove it"},
