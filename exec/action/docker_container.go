@@ -30,7 +30,6 @@ type dockerContainer struct {
 	image   map[string]any // the image that it is to have; nil if none is named, or it is not there
 	compare map[string]any // the image that says what the arguments do not
 	env     map[string]string
-	warned  []string
 
 	fields  map[string]any
 	actions []any
@@ -63,7 +62,7 @@ func planDockerContainer(ctx context.Context, a *exec.Attempt) (*exec.Change, er
 		if pull, err = d.findImages(ctx); err != nil {
 			return nil, err
 		}
-		if err = d.decide(ctx); err != nil {
+		if err = d.decide(); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +99,6 @@ func (d *dockerContainer) describe(c *exec.Change, pull bool) {
 			c.Fields["container"] = d.is
 		}
 		c.AddResource(kind, "docker_container", name)
-		c.Warnings = append(c.Warnings, d.warned...)
 		return
 	case d.is == nil || d.removing():
 		kind = events.ChangeCreate
@@ -116,7 +114,6 @@ func (d *dockerContainer) describe(c *exec.Change, pull bool) {
 	if d.Predicts() {
 		c.Fields["actions"] = d.actions
 	}
-	c.Warnings = append(c.Warnings, d.warned...)
 	if d.Diff && !d.NoLog {
 		c.Diff.Text = settingsDiff(d.before, d.after)
 	}
@@ -167,6 +164,7 @@ func (d *dockerContainer) prepare(ctx context.Context) error {
 		}
 		values[name] = "container:" + digText(is, "Id")
 	}
+	// As with Ansible, a bridge may say where its ports are published.
 	ip := "0.0.0.0"
 	for _, n := range d.wanted.Networks {
 		is, err := d.inspect(ctx, "network", n.Name)
@@ -176,7 +174,8 @@ func (d *dockerContainer) prepare(ctx context.Context) error {
 		if is == nil {
 			return fault.Missing("", "there is no network %s", n.Name)
 		}
-		if bound := digText(is, "Options", "com.docker.network.bridge.host_binding_ipv4"); bound != "" && ip == "0.0.0.0" && digText(is, "Driver") == "bridge" {
+		bound := digText(is, "Options", "com.docker.network.bridge.host_binding_ipv4")
+		if bound != "" && ip == "0.0.0.0" && digText(is, "Driver") == "bridge" {
 			ip = bound
 		}
 	}
@@ -275,7 +274,7 @@ func (d *dockerContainer) pull(ctx context.Context, c *exec.Change) error {
 		return err
 	}
 	d.actions, d.doing, d.words, d.before, d.after = nil, nil, nil, nil, nil
-	if err := d.decide(ctx); err != nil {
+	if err := d.decide(); err != nil {
 		return err
 	}
 	if digText(d.image, "Id") != old {
@@ -359,9 +358,8 @@ func noText(text string) any {
 
 func (d *dockerContainer) planRemove() {
 	id := digText(d.is, "Id")
-	d.do("remove", map[string]any{"removed": id, "volume_state": !d.args.KeepVolumes, "link": false, "force": false}, func(ctx context.Context) error {
-		return d.remove(ctx, id, false)
-	})
+	action := map[string]any{"removed": id, "volume_state": !d.args.KeepVolumes, "link": false, "force": false}
+	d.do("remove", action, func(ctx context.Context) error { return d.remove(ctx, id, false) })
 }
 
 // remove removes a container, and waits until it is gone. It may be going by itself already.
@@ -374,7 +372,8 @@ func (d *dockerContainer) remove(ctx context.Context, id string, force bool) err
 		words = append(words, "--force")
 	}
 	said, err := d.RunToolReading(ctx, d.tool(append(words, id)...))
-	if err != nil && (said.Code == 0 || !strings.Contains(said.Stderr, "already in progress") && !strings.Contains(said.Stderr, "No such container")) {
+	going := strings.Contains(said.Stderr, "already in progress") || strings.Contains(said.Stderr, "No such container")
+	if err != nil && (said.Code == 0 || !going) {
 		if said.Code != 0 {
 			err = dockerError(said)
 		}
@@ -406,7 +405,7 @@ func (d *dockerContainer) awaitRemoval(ctx context.Context, id string) error {
 }
 
 // decide plans what makes the container what it is to be.
-func (d *dockerContainer) decide(ctx context.Context) error {
+func (d *dockerContainer) decide() error {
 	fresh := d.is == nil || d.removing()
 	if fresh {
 		d.differ("exists", true, false)

@@ -228,15 +228,15 @@ func (d *dockerImage) build(ctx context.Context) error {
 	} else if b.Dockerfile != "" {
 		add("--file", filepath.Join(dir, b.Dockerfile))
 	}
-	for flag, on := range map[string]bool{"--pull": b.Pull, "--no-cache": b.NoCache} {
-		if on {
-			t.Argv = append(t.Argv, flag)
-		}
+	if b.Pull {
+		add("--pull", "true")
+	}
+	if b.NoCache {
+		add("--no-cache", "true")
 	}
 	if !b.Remove {
 		add("--rm", "false")
 	}
-	slices.Sort(t.Argv[len(d.tool().Argv)+1:]) // the words above are in the order of a map
 	add("--target", b.Target)
 	add("--network", b.Network)
 	add("--platform", b.Platform)

@@ -54,6 +54,7 @@ func planDockerLogin(ctx context.Context, a *exec.Attempt) (*exec.Change, error)
 		}
 		return c, nil
 	}
+	// What was kept of an earlier login is believed: whether it still holds only the registry knows.
 	c.Fields["login_result"] = result
 	if found && user == args.Username && password == args.Password && !args.Reauthorize {
 		return c, nil

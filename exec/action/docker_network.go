@@ -84,6 +84,7 @@ func (t *dockerThing) plan(state string) *exec.Change {
 	case state == fsys.Absent:
 		kind = events.ChangeDelete
 		c.AddResource(kind, typ, t.name)
+	// One that is replaced was there before, and stays.
 	case t.is == nil:
 		kind = events.ChangeCreate
 		undo := map[string]any{"name": t.name, "state": fsys.Absent}
@@ -179,6 +180,7 @@ func planDockerNetwork(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 		return t.plan(args.State), nil
 	}
 	connected := args.Connected
+	// Without a list all that are in it stay, also if it is replaced.
 	if len(connected) == 0 {
 		connected = members
 	}
@@ -253,6 +255,7 @@ func (t *dockerThing) networkDiffers(args *spec.DockerNetworkArgs) (differs bool
 	if has := digMap(t.is, "IPAM", "Options"); args.IPAMTexts != nil && !sameSettings(anyTexts(args.IPAMTexts), has, spec.CompareDict, "strict") {
 		other("ipam_driver_options", args.IPAMTexts, has)
 	}
+	// Each range must be there as it is written; others may be, too.
 	has, _ := dig(t.is, "IPAM", "Config").([]any)
 	for i, pool := range args.Pools {
 		want := map[string]any{"Subnet": pool.Subnet}

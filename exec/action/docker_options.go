@@ -104,6 +104,7 @@ var dockerOptions = []dockerOption{
 // has is what the container has, in the form that its argument is compared in.
 func (d *dockerContainer) has(o dockerOption) any {
 	is := dig(d.is, o.in, o.key)
+	// Some have several names for the same, or stand elsewhere.
 	switch o.name {
 	case "detach":
 		return dig(d.is, "Config", "AttachStdout") != true || dig(d.is, "Config", "AttachStderr") != true
@@ -690,10 +691,11 @@ func (d *dockerContainer) planNetworks(fresh bool) {
 			}
 			d.differ("network."+n.Name, endpointWords(n, "--alias="), endpoint)
 			if in {
-				d.do("leave the network "+n.Name, map[string]any{"removed_from_network": n.Name}, d.call("network", "disconnect", n.Name, name))
+				d.leave(n.Name, name)
 			}
 			words := slices.Concat([]string{"network", "connect"}, endpointWords(n, "--alias="), []string{n.Name, name})
-			d.do("join the network "+n.Name, map[string]any{"added_to_network": n.Name}, d.call(words...))
+			action := map[string]any{"added_to_network": n.Name}
+			d.do("join the network "+n.Name, action, d.call(words...))
 		}
 	}
 	if !d.wanted.Purge {
@@ -704,12 +706,19 @@ func (d *dockerContainer) planNetworks(fresh bool) {
 			continue
 		}
 		d.differ("network."+other, nil, map[string]any{"name": other})
-		d.do("leave the network "+other, map[string]any{"removed_from_network": other}, d.call("network", "disconnect", other, name))
+		d.leave(other, name)
 	}
 }
 
+func (d *dockerContainer) leave(network, name string) {
+	action := map[string]any{"removed_from_network": network}
+	d.do("leave the network "+network, action, d.call("network", "disconnect", network, name))
+}
+
+// sameEndpoint reports whether the container is in a network as it is to be.
 func sameEndpoint(n spec.DockerNetwork, endpoint any) bool {
-	if n.IPv4 != "" && n.IPv4 != digText(endpoint, "IPAMConfig", "IPv4Address") || n.IPv6 != "" && n.IPv6 != digText(endpoint, "IPAMConfig", "IPv6Address") {
+	ip4, ip6 := digText(endpoint, "IPAMConfig", "IPv4Address"), digText(endpoint, "IPAMConfig", "IPv6Address")
+	if n.IPv4 != "" && n.IPv4 != ip4 || n.IPv6 != "" && n.IPv6 != ip6 {
 		return false
 	}
 	return sameSettings(n.Aliases, digTexts(endpoint, "Aliases"), spec.CompareSet, "allow_more_present") &&
@@ -718,7 +727,9 @@ func sameEndpoint(n spec.DockerNetwork, endpoint any) bool {
 
 // addClient adds how the client reaches the daemon to the arguments of a step that undoes another.
 func addClient(args map[string]any, c *spec.DockerClient) {
-	for name, value := range map[string]string{"docker_host": c.DockerHost, "ca_path": c.CAPath, "client_cert": c.ClientCert, "client_key": c.ClientKey} {
+	for name, value := range map[string]string{
+		"docker_host": c.DockerHost, "ca_path": c.CAPath, "client_cert": c.ClientCert, "client_key": c.ClientKey,
+	} {
 		if value != "" {
 			args[name] = value
 		}

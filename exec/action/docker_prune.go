@@ -48,6 +48,7 @@ func planDockerPrune(_ context.Context, a *exec.Attempt) (*exec.Change, error) {
 			if err != nil {
 				return err
 			}
+			// The cache has no names, and networks take no space.
 			removed, freed := pruned(said.Stdout)
 			if p.kind != "builder" {
 				c.Fields[p.name] = removed

@@ -20,11 +20,11 @@ type DockerContainerArgs struct {
 	Hostname        *string        `arg:"hostname" doc:"The name of the container in it."`
 	Domainname      *string        `arg:"domainname" doc:"Its domain."`
 	Labels          map[string]any `arg:"labels" doc:"Its labels."`
-	Interactive     *bool          `arg:"interactive" doc:"Keep its standard input open."`
-	TTY             *bool          `arg:"tty" doc:"Give it a terminal."`
+	Interactive     *bool          `arg:"interactive" implied:"false" doc:"Keep its standard input open."`
+	TTY             *bool          `arg:"tty" implied:"false" doc:"Give it a terminal."`
 	Detach          *bool          `arg:"detach" implied:"true" doc:"false: wait until it has ended; its exit status is the step's."`
-	AutoRemove      *bool          `arg:"auto_remove" doc:"Remove it when it has ended."`
-	Init            *bool          `arg:"init" doc:"Run a small init in it, which forwards signals and reaps processes."`
+	AutoRemove      *bool          `arg:"auto_remove" implied:"false" doc:"Remove it when it has ended."`
+	Init            *bool          `arg:"init" implied:"as the daemon is configured" doc:"Run a small init in it, which forwards signals and reaps processes."`
 	StopSignal      *string        `arg:"stop_signal" doc:"The signal that stops it."`
 	StopTimeout     *int           `arg:"stop_timeout" doc:"How long to wait for it to stop before it is killed, in seconds."`
 	RestartPolicy   *string        `arg:"restart_policy" enum:"no|on-failure|always|unless-stopped|false>no" doc:"When Docker starts it again."`
@@ -36,7 +36,7 @@ type DockerContainerArgs struct {
 	Runtime         *string        `arg:"runtime" doc:"The runtime to use."`
 
 	PublishedPorts  []string `arg:"published_ports,ports" doc:"Published ports: 80, 8080:80, 127.0.0.1:8080:80/tcp, 9000-9010:9000-9010."`
-	PublishAllPorts *bool    `arg:"publish_all_ports" doc:"Publish all exposed ports."`
+	PublishAllPorts *bool    `arg:"publish_all_ports" implied:"false" doc:"Publish all exposed ports."`
 	ExposedPorts    []string `arg:"exposed_ports,exposed,expose" doc:"Ports that are exposed: 9000, 9000/udp."`
 	DefaultHostIP   *string  `arg:"default_host_ip" implied:"0.0.0.0, or what the network says" doc:"Where ports without an address are published. Empty: on all addresses."`
 
@@ -58,9 +58,9 @@ type DockerContainerArgs struct {
 	VolumeDriver *string        `arg:"volume_driver" doc:"The driver of its volumes."`
 	ShmSize      *string        `arg:"shm_size" doc:"The size of /dev/shm: 64M."`
 	StorageOpts  map[string]any `arg:"storage_opts" doc:"Options of its storage."`
-	ReadOnly     *bool          `arg:"read_only" doc:"Its files cannot be written to."`
+	ReadOnly     *bool          `arg:"read_only" implied:"false" doc:"Its files cannot be written to."`
 
-	Privileged      *bool          `arg:"privileged" doc:"Give it all rights of the host."`
+	Privileged      *bool          `arg:"privileged" implied:"false" doc:"Give it all rights of the host."`
 	Capabilities    []string       `arg:"capabilities" doc:"Capabilities to add."`
 	CapDrop         []string       `arg:"cap_drop" doc:"Capabilities to drop."`
 	SecurityOpts    []string       `arg:"security_opts" doc:"Security options."`
@@ -84,7 +84,7 @@ type DockerContainerArgs struct {
 	MemorySwap        *string `arg:"memory_swap" doc:"Memory and swap together; unlimited or -1: any."`
 	MemorySwappiness  *int    `arg:"memory_swappiness" doc:"How readily it is swapped out: 0 to 100."`
 	KernelMemory      *string `arg:"kernel_memory" doc:"How much memory of the kernel."`
-	OomKiller         *bool   `arg:"oom_killer" doc:"true: the kernel does not kill it when memory is short. The name means the opposite, as in Ansible."`
+	OomKiller         *bool   `arg:"oom_killer" implied:"false" doc:"true: the kernel does not kill it when memory is short. The name means the opposite, as in Ansible."`
 	OomScoreAdj       *int    `arg:"oom_score_adj" doc:"How readily the kernel kills it."`
 	CPUs              *string `arg:"cpus" doc:"How many processors: 1.5."`
 	CPUPeriod         *int    `arg:"cpu_period" doc:"The period of the scheduler, in microseconds."`
@@ -98,7 +98,7 @@ type DockerContainerArgs struct {
 	Pull        bool   `arg:"pull" default:"false" doc:"Always ask for a newer image. Without it an image is pulled if it is not there."`
 	Recreate    bool   `arg:"recreate" default:"false" doc:"Replace the container in any case."`
 	Restart     bool   `arg:"restart" default:"false" doc:"Restart a container that runs."`
-	Paused      *bool  `arg:"paused" doc:"With state: started, whether its processes are paused."`
+	Paused      *bool  `arg:"paused" implied:"as it is" doc:"With state: started, whether its processes are paused."`
 	ForceKill   bool   `arg:"force_kill,forcekill" default:"false" doc:"Kill it instead of stopping it."`
 	KillSignal  string `arg:"kill_signal" implied:"KILL" doc:"The signal for that."`
 	KeepVolumes bool   `arg:"keep_volumes" default:"true" doc:"Keep its anonymous volumes when it is removed."`

@@ -19,9 +19,9 @@ type DockerNetworkArgs struct {
 	IPAMDriver    string         `arg:"ipam_driver" doc:"The driver that gives addresses."`
 	IPAMOptions   map[string]any `arg:"ipam_driver_options" doc:"Its options."`
 	IPAMConfig    any            `arg:"ipam_config" doc:"A list of maps with subnet, and perhaps iprange, gateway, aux_addresses."`
-	EnableIPv6    *bool          `arg:"enable_ipv6" doc:"Whether it has IPv6."`
-	Internal      *bool          `arg:"internal" doc:"Whether it is cut off from others."`
-	Attachable    *bool          `arg:"attachable" doc:"Whether containers of their own may join a network of a swarm."`
+	EnableIPv6    *bool          `arg:"enable_ipv6" implied:"as it is, or false" doc:"Whether it has IPv6."`
+	Internal      *bool          `arg:"internal" implied:"as it is, or false" doc:"Whether it is cut off from others."`
+	Attachable    *bool          `arg:"attachable" implied:"as it is, or false" doc:"Whether containers of their own may join a network of a swarm."`
 	Scope         string         `arg:"scope" enum:"local|global|swarm" doc:"Where it exists."`
 	Labels        map[string]any `arg:"labels" doc:"Its labels."`
 	Force         bool           `arg:"force" default:"false" doc:"Replace it in any case."`

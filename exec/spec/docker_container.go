@@ -103,21 +103,25 @@ const (
 // DockerCompared are the arguments of docker_container that a container is compared by, with how.
 var DockerCompared = map[string]string{
 	"command": CompareList, "entrypoint": CompareList, "dns_servers": CompareList, "dns_search_domains": CompareList,
-	"capabilities": CompareSet, "cap_drop": CompareSet, "dns_opts": CompareSet, "env": CompareSet, "etc_hosts": CompareSet, "groups": CompareSet,
-	"links": CompareSet, "security_opts": CompareSet, "volumes_from": CompareSet, "exposed_ports": CompareSet, "volume_binds": CompareSet,
-	"volumes": CompareDict, "devices": CompareMaps, "device_read_bps": CompareMaps, "device_write_bps": CompareMaps, "device_read_iops": CompareMaps,
-	"device_write_iops": CompareMaps, "device_requests": CompareMaps, "ulimits": CompareMaps, "mounts": CompareMaps, "networks": CompareMaps,
-	"healthcheck": CompareDict, "labels": CompareDict, "log_options": CompareDict, "storage_opts": CompareDict, "sysctls": CompareDict,
-	"tmpfs": CompareDict, "published_ports": CompareDict,
-	"auto_remove": CompareValue, "blkio_weight": CompareValue, "cgroupns_mode": CompareValue, "cgroup_parent": CompareValue, "cpu_period": CompareValue,
-	"cpu_quota": CompareValue, "cpuset_cpus": CompareValue, "cpuset_mems": CompareValue, "cpu_shares": CompareValue, "cpus": CompareValue,
-	"detach": CompareValue, "interactive": CompareValue, "domainname": CompareValue, "hostname": CompareValue, "image": CompareValue, "init": CompareValue,
-	"ipc_mode": CompareValue, "kernel_memory": CompareValue, "log_driver": CompareValue, "mac_address": CompareValue, "memory": CompareValue,
-	"memory_reservation": CompareValue, "memory_swap": CompareValue, "memory_swappiness": CompareValue, "stop_timeout": CompareValue,
-	"network_mode": CompareValue, "oom_killer": CompareValue, "oom_score_adj": CompareValue, "pid_mode": CompareValue, "pids_limit": CompareValue,
-	"platform": CompareValue, "privileged": CompareValue, "read_only": CompareValue, "restart_policy": CompareValue, "restart_retries": CompareValue,
-	"runtime": CompareValue, "shm_size": CompareValue, "stop_signal": CompareValue, "tty": CompareValue, "user": CompareValue,
-	"userns_mode": CompareValue, "uts": CompareValue, "volume_driver": CompareValue, "working_dir": CompareValue, "publish_all_ports": CompareValue,
+	"capabilities": CompareSet, "cap_drop": CompareSet, "dns_opts": CompareSet, "env": CompareSet,
+	"etc_hosts": CompareSet, "groups": CompareSet, "links": CompareSet, "security_opts": CompareSet,
+	"volumes_from": CompareSet, "exposed_ports": CompareSet, "volume_binds": CompareSet, "volumes": CompareDict,
+	"devices": CompareMaps, "device_read_bps": CompareMaps, "device_write_bps": CompareMaps,
+	"device_read_iops": CompareMaps, "device_write_iops": CompareMaps, "device_requests": CompareMaps,
+	"ulimits": CompareMaps, "mounts": CompareMaps, "networks": CompareMaps, "healthcheck": CompareDict,
+	"labels": CompareDict, "log_options": CompareDict, "storage_opts": CompareDict, "sysctls": CompareDict,
+	"tmpfs": CompareDict, "published_ports": CompareDict, "auto_remove": CompareValue, "blkio_weight": CompareValue,
+	"cgroupns_mode": CompareValue, "cgroup_parent": CompareValue, "cpu_period": CompareValue, "cpu_quota": CompareValue,
+	"cpuset_cpus": CompareValue, "cpuset_mems": CompareValue, "cpu_shares": CompareValue, "cpus": CompareValue,
+	"detach": CompareValue, "interactive": CompareValue, "domainname": CompareValue, "hostname": CompareValue,
+	"image": CompareValue, "init": CompareValue, "ipc_mode": CompareValue, "kernel_memory": CompareValue,
+	"log_driver": CompareValue, "mac_address": CompareValue, "memory": CompareValue, "memory_reservation": CompareValue,
+	"memory_swap": CompareValue, "memory_swappiness": CompareValue, "stop_timeout": CompareValue,
+	"network_mode": CompareValue, "oom_killer": CompareValue, "oom_score_adj": CompareValue, "pid_mode": CompareValue,
+	"pids_limit": CompareValue, "platform": CompareValue, "privileged": CompareValue, "read_only": CompareValue,
+	"restart_policy": CompareValue, "restart_retries": CompareValue, "runtime": CompareValue, "shm_size": CompareValue,
+	"stop_signal": CompareValue, "tty": CompareValue, "user": CompareValue, "userns_mode": CompareValue,
+	"uts": CompareValue, "volume_driver": CompareValue, "working_dir": CompareValue, "publish_all_ports": CompareValue,
 }
 
 // Ways of comparing what a container is with what it is to be.
@@ -331,7 +335,8 @@ func (d *containerDecoder) decodeTexts() {
 		}
 	}
 	for name, m := range map[string]map[string]any{
-		"labels": a.Labels, "log_options": a.LogOptions, "storage_opts": a.StorageOpts, "sysctls": a.Sysctls, "etc_hosts": a.EtcHosts, "env": a.Env,
+		"labels": a.Labels, "log_options": a.LogOptions, "storage_opts": a.StorageOpts, "sysctls": a.Sysctls,
+		"etc_hosts": a.EtcHosts, "env": a.Env,
 	} {
 		texts, wrong := textMap(m)
 		for _, key := range wrong {
@@ -377,7 +382,8 @@ func (d *containerDecoder) decodeTexts() {
 func (d *containerDecoder) decodeSizes() {
 	a, v := d.args, d.wanted.Values
 	for name, text := range map[string]*string{
-		"memory": a.Memory, "memory_reservation": a.MemoryReservation, "memory_swap": a.MemorySwap, "kernel_memory": a.KernelMemory, "shm_size": a.ShmSize,
+		"memory": a.Memory, "memory_reservation": a.MemoryReservation, "memory_swap": a.MemorySwap,
+		"kernel_memory": a.KernelMemory, "shm_size": a.ShmSize,
 	} {
 		if text == nil {
 			continue
@@ -444,6 +450,7 @@ func (d *containerDecoder) decodePorts() {
 		}
 	}
 	for _, text := range a.PublishedPorts {
+		// As with Ansible, an address must be one: names are not looked up.
 		parts := portSpec.FindStringSubmatch(text)
 		switch {
 		case text == "all":
@@ -533,7 +540,7 @@ func isVolumeMode(text string) bool {
 
 func (d *containerDecoder) decodeMounts() {
 	a := d.args
-	targets := map[string]string{}
+	targets := map[string]string{} // nothing can be mounted over something else
 	target := func(field, path string) {
 		if before := targets[path]; before != "" {
 			d.add(field, "", "%s is mounted to twice, in `%s` and in `%s`", path, before, field)
@@ -554,7 +561,8 @@ func (d *containerDecoder) decodeMounts() {
 		v := DockerVolume{Container: parts[len(parts)-1]}
 		switch {
 		case len(parts) == 2 && isVolumeMode(parts[1]):
-			d.add("volumes", "create it with `docker_volume`, and give its name", "`volumes` has %s: an anonymous volume cannot have a mode", nameValue(text))
+			d.add("volumes", "create it with `docker_volume`, and give its name",
+				"`volumes` has %s: an anonymous volume cannot have a mode", nameValue(text))
 		case len(parts) == 2:
 			v = DockerVolume{parts[0], parts[1], "rw"}
 		case len(parts) == 3 && isVolumeMode(parts[2]):
@@ -617,6 +625,7 @@ func (d *containerDecoder) decodeDevices() {
 	if a.Devices != nil {
 		list := []any{}
 		for _, text := range a.Devices {
+			// What is left out is as on the host, and allows everything.
 			parts := strings.Split(text, ":")
 			if len(parts) == 1 {
 				parts = append(parts, parts[0])
@@ -629,7 +638,8 @@ func (d *containerDecoder) decodeDevices() {
 		v["devices"] = list
 	}
 	for name, value := range map[string]any{
-		"device_read_bps": a.DeviceReadBps, "device_write_bps": a.DeviceWriteBps, "device_read_iops": a.DeviceReadIops, "device_write_iops": a.DeviceWriteIops,
+		"device_read_bps": a.DeviceReadBps, "device_write_bps": a.DeviceWriteBps,
+		"device_read_iops": a.DeviceReadIops, "device_write_iops": a.DeviceWriteIops,
 	} {
 		if value == nil {
 			continue
@@ -673,6 +683,7 @@ func (d *containerDecoder) decodeRequests() {
 	d.problems = append(d.problems, problems...)
 	wanted := []any{}
 	for _, r := range list {
+		// One list of capabilities that must all be there; the client has no word for another.
 		lists, _ := r.Capabilities.([]any)
 		var abilities []string
 		if len(lists) == 1 {
@@ -743,7 +754,8 @@ func (d *containerDecoder) decodeHealth() {
 		test = append([]string{"CMD-SHELL"}, test...)
 	}
 	is["Test"] = anyTexts(test)
-	if test[0] != "NONE" && test[0] != "CMD" && test[0] != "CMD-SHELL" || test[0] == "CMD-SHELL" && len(test) != 2 || test[0] == "CMD" && len(test) < 2 {
+	right := test[0] == "NONE" || test[0] == "CMD" && len(test) > 1 || test[0] == "CMD-SHELL" && len(test) == 2
+	if !right {
 		d.add("healthcheck", "", "`healthcheck.test` must be a line, or a list that begins with CMD, CMD-SHELL or NONE")
 	}
 	for name, text := range map[string]string{"Interval": h.Interval, "Timeout": h.Timeout, "StartPeriod": h.StartPeriod} {

@@ -347,6 +347,9 @@ func (d fakeDocker) create() {
 	for _, env := range listOf(from["Config"].(object)["Env"]) {
 		setOption(is, "--env="+env.(string))
 	}
+	for port := range within(from, "Config", "ExposedPorts") {
+		setOption(is, "--expose="+port)
+	}
 	for key, label := range within(from, "Config", "Labels") {
 		within(is, "Config", "Labels")[key] = label
 	}
