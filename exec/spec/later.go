@@ -121,7 +121,6 @@ func (d *decoder) reportLater(name string, value any, prefix string) bool {
 // actionsLater are modules of Ansible that playbooks use and that moon has not, with the way out.
 var actionsLater = map[string]string{
 	"expect":                 "give the answers with `stdin` of `command`, or let the user type them with `interactive: true`",
-	"iptables":               "write the rules to a file with `template`, and load it in a handler with `command: iptables-restore`",
 	"subversion":             "use `command: svn checkout …`",
 	"validate_argument_spec": "check the variables with `assert`",
 	"yum_repository":         "write the file below /etc/yum.repos.d with `copy` and `content`",
