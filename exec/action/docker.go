@@ -95,7 +95,7 @@ func (d docker) inspect(ctx context.Context, kind, name string) (map[string]any,
 	}
 	if said.Code != 0 {
 		if strings.Contains(strings.ToLower(said.Stderr), "no such ") || strings.Contains(said.Stderr, " not found") {
-			return nil, nil //nolint:nilnil // it does not exist
+			return nil, nil // it does not exist
 		}
 		return nil, dockerError(said)
 	}

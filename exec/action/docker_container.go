@@ -229,7 +229,7 @@ func (d *dockerContainer) readEnvFile() error {
 func (d *dockerContainer) findImages(ctx context.Context) (pull bool, err error) {
 	own := func() (map[string]any, error) {
 		if d.is == nil || d.removing() {
-			return nil, nil //nolint:nilnil // there is none
+			return nil, nil // there is none
 		}
 		return d.inspect(ctx, "image", digText(d.is, "Image"))
 	}

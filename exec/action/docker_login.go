@@ -145,7 +145,7 @@ func (l dockerLogin) stored(ctx context.Context, store, name string) (user, pass
 	return digText(is, "Username"), digText(is, "Secret"), digText(is, "Username") != "", nil
 }
 
-// registryNames are the names under which clients keep a login: the address as it was given, and its host.
+// registryNames are the names under which clients keep a login: the given address, and its host.
 func registryNames(registry string) []string {
 	host := strings.TrimPrefix(strings.TrimPrefix(registry, "https://"), "http://")
 	host, _, _ = strings.Cut(host, "/")

@@ -162,13 +162,13 @@ func planDockerNetwork(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 		members = append(members, digText(t.is, "Containers", id, "Name"))
 	}
 	slices.Sort(members)
-	leave := func(name string) {
+	disconnect := func(name string) {
 		t.differ("connected."+name, false, true)
 		t.do("disconnect "+name, "Disconnected container "+name, "network", "disconnect", t.name, name)
 	}
 	remove := func() {
 		for _, name := range members {
-			leave(name)
+			disconnect(name)
 		}
 		t.do("remove", "Removed network "+t.name, "network", "rm", t.name)
 	}
@@ -201,7 +201,7 @@ func planDockerNetwork(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 	}
 	for _, name := range members {
 		if !args.Appends && !slices.Contains(connected, name) {
-			leave(name)
+			disconnect(name)
 		}
 	}
 	return t.plan(args.State), nil
@@ -255,7 +255,7 @@ func (t *dockerThing) networkDiffers(args *spec.DockerNetworkArgs) (differs bool
 	if has := digMap(t.is, "IPAM", "Options"); args.IPAMTexts != nil && !sameSettings(anyTexts(args.IPAMTexts), has, spec.CompareDict, "strict") {
 		other("ipam_driver_options", args.IPAMTexts, has)
 	}
-	// Each range must be there as it is written; others may be, too.
+	// Each range must be there; others may be, too.
 	has, _ := dig(t.is, "IPAM", "Config").([]any)
 	for i, pool := range args.Pools {
 		want := map[string]any{"Subnet": pool.Subnet}

@@ -179,7 +179,7 @@ func portNames(ports map[string]any) []string {
 	return names
 }
 
-// wants is what the container is to have, in the form that it is compared in; false if nobody says it.
+// wants is what the container is to have, in the form that it is compared in; false if no argument says it.
 func (d *dockerContainer) wants(o dockerOption) (any, bool) {
 	value, given := d.wanted.Values[o.name]
 	switch o.name {
@@ -393,7 +393,7 @@ func wantsMounts(mounts []spec.DockerMount) []any {
 }
 
 // differences compares the container with what it is to be. limits are what docker update changes; they count as other differences do
-// where there are any.
+// if there are any.
 func (d *dockerContainer) differences() (different, limits bool, err error) {
 	for _, o := range dockerOptions {
 		want, given := d.wants(o)
@@ -691,7 +691,7 @@ func (d *dockerContainer) planNetworks(fresh bool) {
 			}
 			d.differ("network."+n.Name, endpointWords(n, "--alias="), endpoint)
 			if in {
-				d.leave(n.Name, name)
+				d.disconnect(n.Name, name)
 			}
 			words := slices.Concat([]string{"network", "connect"}, endpointWords(n, "--alias="), []string{n.Name, name})
 			action := map[string]any{"added_to_network": n.Name}
@@ -706,11 +706,11 @@ func (d *dockerContainer) planNetworks(fresh bool) {
 			continue
 		}
 		d.differ("network."+other, nil, map[string]any{"name": other})
-		d.leave(other, name)
+		d.disconnect(other, name)
 	}
 }
 
-func (d *dockerContainer) leave(network, name string) {
+func (d *dockerContainer) disconnect(network, name string) {
 	action := map[string]any{"removed_from_network": network}
 	d.do("leave the network "+network, action, d.call("network", "disconnect", network, name))
 }

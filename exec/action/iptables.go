@@ -29,7 +29,7 @@ func planIptables(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	}
 	c := &exec.Change{Fields: map[string]any{
 		"ip_version": args.IPVersion, "table": args.Table, "chain": noText(args.Chain), "flush": args.Flush,
-		"rule": strings.Join(args.Rule, " "), "state": args.State, "chain_management": args.ChainManagement,
+		"rule": args.Shown, "state": args.State, "chain_management": args.ChainManagement,
 	}}
 	c.PlanNothing()
 	switch {

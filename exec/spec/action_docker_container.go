@@ -29,7 +29,7 @@ type DockerContainerArgs struct {
 	StopTimeout     *int           `arg:"stop_timeout" doc:"How long to wait for it to stop before it is killed, in seconds."`
 	RestartPolicy   *string        `arg:"restart_policy" enum:"no|on-failure|always|unless-stopped|false>no" doc:"When Docker starts it again."`
 	RestartRetries  *int           `arg:"restart_retries" doc:"How often, for on-failure."`
-	Healthcheck     *DockerHealth  `arg:"healthcheck" doc:"How Docker finds out whether it is well."`
+	Healthcheck     *DockerHealth  `arg:"healthcheck" doc:"How Docker checks its health."`
 	LogDriver       *string        `arg:"log_driver" doc:"Where its output goes."`
 	LogOptions      map[string]any `arg:"log_options,log_opt" doc:"Options of the log driver."`
 	Platform        *string        `arg:"platform" doc:"The platform of the image: linux/amd64."`
@@ -107,7 +107,7 @@ type DockerContainerArgs struct {
 	RemovalWait string `arg:"removal_wait_timeout" doc:"How long to wait until a container is removed, in seconds."`
 
 	Comparisons      map[string]any `arg:"comparisons" doc:"For arguments, or * for all: strict, ignore or allow_more_present. What differs replaces the container."`
-	DefaultBehavior  string         `arg:"container_default_behavior" default:"no_defaults" enum:"no_defaults|compatibility" doc:"compatibility: arguments that are not given have the defaults of old modules."`
+	OldDefaults      string         `arg:"container_default_behavior" default:"no_defaults" enum:"no_defaults|compatibility" doc:"compatibility: arguments that are not given have the defaults of old modules."`
 	IgnoreImage      bool           `arg:"ignore_image" default:"false" doc:"As comparisons: {image: ignore}."`
 	ImageComparison  string         `arg:"image_comparison" default:"desired-image" enum:"desired-image|current-image" doc:"From which image to take what arguments do not say: image, or that of the container."`
 	ImageLabels      string         `arg:"image_label_mismatch" default:"ignore" enum:"ignore|fail" doc:"Whether labels of the image count as given."`

@@ -54,7 +54,8 @@ type IptablesArgs struct {
 	ICMPType         string    `arg:"icmp_type" doc:"The type of ICMP."`
 	Comment          string    `arg:"comment" doc:"A comment on the rule."`
 
-	Rule []string
+	Rule  []string
+	Shown string // what results have: the rule without what is only implied
 }
 
 // TCPFlags are flags of TCP that a rule looks at.
@@ -88,6 +89,7 @@ func (a *IptablesArgs) validateArgs(func(string) bool) []Problem {
 		match = append(match, splitCommas(text)...)
 	}
 	a.Match = match
+	a.Shown = strings.Join(a.words(), " ")
 	logs := a.LogPrefix != "" || a.LogLevel != ""
 	switch {
 	case logs && a.Jump == "":
@@ -136,7 +138,7 @@ func (a *IptablesArgs) words() (rule []string) {
 			rule = append(rule, "-m", extension)
 		}
 	}
-	// Its own option comes after the extension, whoever loads it.
+	// Its own option comes after the extension, whichever argument loads it.
 	uses := func(extension string) bool { return slices.Contains(a.Match, extension) }
 	if a.Wait != "" {
 		rule = append(rule, "-w", a.Wait)

@@ -22,7 +22,7 @@ type DockerWanted struct {
 	Ports    []DockerPort
 	Exposed  []string // with their protocols: 80/tcp
 	Networks []DockerNetwork
-	Purge    bool // leave networks that are not among them
+	Purge    bool // no other networks
 	Mounts   []DockerMount
 	Volumes  []DockerVolume
 	Requests []string // --gpus
@@ -67,13 +67,13 @@ type DockerMount struct {
 // DockerVolume is a volume as -v has it; Host is empty for an anonymous one.
 type DockerVolume struct{ Host, Container, Mode string }
 
-// DockerHealth is how Docker finds out whether a container is well.
+// DockerHealth is how Docker checks the health of a container.
 type DockerHealth struct {
 	Test        any    `arg:"test" doc:"A line for the shell of the image, or a list that begins with CMD-SHELL, CMD or NONE."`
 	Interval    string `arg:"interval" doc:"How often: 1m30s."`
 	Timeout     string `arg:"timeout" doc:"How long one test may take."`
 	StartPeriod string `arg:"start_period" doc:"How long after the start failures do not count."`
-	Retries     *int   `arg:"retries" doc:"After how many failures it is unwell."`
+	Retries     *int   `arg:"retries" doc:"After how many failures it is unhealthy."`
 }
 
 // deviceRate is how fast or how often a device may be used.
@@ -177,7 +177,7 @@ func (d *containerDecoder) decode() {
 // setDefaults has arguments that are not given mean what they meant in old versions of Ansible's module, if the playbook asks for it.
 func (d *containerDecoder) setDefaults() {
 	a := d.args
-	if a.DefaultBehavior != "compatibility" {
+	if a.OldDefaults != "compatibility" {
 		return
 	}
 	yes, no, none := true, false, "0"
@@ -350,7 +350,7 @@ func (d *containerDecoder) decodeTexts() {
 	delete(v, "env") // it is compared together with that of the image
 	for key := range d.wanted.Env {
 		if key == "" || strings.ContainsAny(key, "= \t\n") {
-			d.add("env", "", "`env` has %s, which is no name of a variable", nameValue(key))
+			d.add("env", "", "`env` has %s, which is not the name of a variable", nameValue(key))
 		}
 		if _, isBool := a.Env[key].(bool); isBool {
 			d.add("env", "put it into quotes", "`env.%s` must be text, found %s", key, nameValue(a.Env[key]))
@@ -443,7 +443,7 @@ func (d *containerDecoder) decodePorts() {
 		}
 		ports, ok := portRange(port)
 		if !ok {
-			d.add("exposed_ports", "", "`exposed_ports` has %s, which is no port", nameValue(text))
+			d.add("exposed_ports", "", "`exposed_ports` has %s, which is not a port", nameValue(text))
 		}
 		for _, port := range ports {
 			d.wanted.Exposed = append(d.wanted.Exposed, strconv.Itoa(port)+"/"+protocol)
@@ -489,7 +489,7 @@ func (d *containerDecoder) publish(text, ip, host, container, protocol string) {
 	}
 	switch {
 	case !ok || !fits:
-		refuse("this is no range of ports")
+		refuse("this is not a range of ports")
 		return
 	case len(inside) > 1 && host != "" && len(outside) != len(inside):
 		refuse("the ranges are not of the same size")
@@ -625,7 +625,7 @@ func (d *containerDecoder) decodeDevices() {
 	if a.Devices != nil {
 		list := []any{}
 		for _, text := range a.Devices {
-			// What is left out is as on the host, and allows everything.
+			// What is not given is as on the host, and allows everything.
 			parts := strings.Split(text, ":")
 			if len(parts) == 1 {
 				parts = append(parts, parts[0])

@@ -333,7 +333,7 @@ func TestDecodeProblems(t *testing.T) {
 		{"npm", args{"global": true, "version": "1"}, "`version` needs `name`"},
 		{"docker_container", args{"name": "a", "state": "present"}, "`state: present` needs `image`"},
 		{"docker_container", args{"name": "a", "ports": []any{"x:80", "all", "1-2:80-82"}}, "`published_ports` has \"x:80\", which is not like 8080:80 or 127.0.0.1:8080:80/tcp\n`published_ports` cannot be all; use `publish_all_ports: true`\n`published_ports` has \"1-2:80-82\": the ranges are not of the same size"},
-		{"docker_container", args{"name": "a", "env": map[string]any{"A": true, "B C": "x"}}, "`env.A` must be text, found true; put it into quotes\n`env` has \"B C\", which is no name of a variable"},
+		{"docker_container", args{"name": "a", "env": map[string]any{"A": true, "B C": "x"}}, "`env.A` must be text, found true; put it into quotes\n`env` has \"B C\", which is not the name of a variable"},
 		{"docker_container", args{"name": "a", "memory": "64Mb", "cpus": "many"}, "`memory` must be a size like 512M, found \"64Mb\"\n`cpus` must be a number, found \"many\""},
 		{"docker_container", args{"name": "a", "volumes": []any{"/a:ro", "/a:/b:rx", "/c:/d", "/d"}}, "`volumes` has \"/a:ro\": an anonymous volume cannot have a mode; create it with `docker_volume`, and give its name\n`volumes` has \"/a:/b:rx\", which is not like SOURCE:TARGET:ro\n/d is mounted to twice, in `volumes` and in `volumes`"},
 		{"docker_container", args{"name": "a", "mounts": []any{map[string]any{"target": "/a", "type": "bind", "no_copy": true}}}, "the mount /a of type bind needs `source`\nthe mount /a is of type bind; `no_copy` is for type volume"},
