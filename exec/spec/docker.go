@@ -30,7 +30,7 @@ func dockerNames(name string) []string {
 // dockerLater are arguments of all of Ansible's modules for Docker that its command line client has no words for.
 var dockerLater = map[string]later{
 	"timeout":      {idle: "60", way: "use the `timeout` of the step"},
-	"debug":        leaveOut,
+	"debug":        {way: "remove it; a dry run says what would be done"},
 	"ssl_version":  {way: "the client chooses it; remove it"},
 	"tls_hostname": {way: "give a `docker_host` by the name in its certificate"},
 }
