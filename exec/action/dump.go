@@ -21,6 +21,11 @@ func packedBy(path string) string { return strings.TrimPrefix(filepath.Ext(path)
 // planDump plans to write what a program prints to a file, compressed as its name says. The file takes its place only when the program
 // has succeeded. What it would print no one knows, so it is always a change.
 func planDump(a *exec.Attempt, c *exec.Change, path string, tool exec.Tool) error {
+	return planDumpAs(a, c, path, packedBy(path), tool)
+}
+
+// planDumpAs is planDump with a format of compression that the name does not say; "": none.
+func planDumpAs(a *exec.Attempt, c *exec.Change, path, format string, tool exec.Tool) error {
 	attrs, err := a.Overlay.NewAttributes(spec.Mode{}, "", "", spec.FileAttributes{})
 	if err != nil {
 		return err
@@ -48,7 +53,7 @@ func planDump(a *exec.Attempt, c *exec.Change, path string, tool exec.Tool) erro
 	}
 	c.AddPrediction(func(f *fsys.Overlay) { f.Put(p.Path, fsys.Predicted{Entry: w.Entry(fsys.Regular)}) })
 	c.Plan(kind, func(ctx context.Context) error {
-		stream := func() (io.ReadCloser, error) { return streamOutput(ctx, a, tool, packedBy(path)) }
+		stream := func() (io.ReadCloser, error) { return streamOutput(ctx, a, tool, format) }
 		t.from = fsys.Source{Size: fsys.CopySize, Stream: stream}
 		return t.replaceFile(a, c, w)(ctx)
 	}, words, tool.Argv[0])

@@ -219,14 +219,16 @@ var unraced = map[string]string{
 	"get_url.ca_path": "certificates of the user's own", "get_url.client_cert": "likewise", "get_url.client_key": "likewise",
 	"alternatives.link": "update-alternatives works there", "alternatives.path": "a word",
 	"git_config.file": "git opens it", "git_config.repo": "a directory for a process",
-	"npm.path": "npm itself works there", "mysql_db.target": "its dump is written as get_url.dest, and a regular file is opened once to be read", "mysql_db.chdir": "a directory for a process",
+	"docker_container.env_file": "read as any src", "docker_image.load_path": "read as any src", "docker_image.archive_path": "written as get_url.dest",
+	"docker_login.config_path": "read as any src, and docker itself writes it",
+	"npm.path":                 "npm itself works there", "mysql_db.target": "its dump is written as get_url.dest, and a regular file is opened once to be read", "mysql_db.chdir": "a directory for a process",
 	"synchronize.src": "rsync itself works there, as it does for whoever starts it", "synchronize.dest": "likewise", "synchronize.private_key": "ssh opens it",
 	"uri.ca_path": "certificates of the user's own", "uri.client_cert": "likewise", "uri.client_key": "likewise",
 }
 
-// openedByClient are arguments of what works on databases: a client, which is another program, opens them.
+// openedByClient are arguments of what works on databases and containers: a client, which is another program, opens them.
 var openedByClient = map[string]bool{
-	"login_unix_socket": true, "config_file": true, "client_cert": true, "client_key": true, "ca_cert": true, "ssl_cert": true, "ssl_key": true,
+	"login_unix_socket": true, "config_file": true, "client_cert": true, "client_key": true, "ca_cert": true, "ca_path": true, "ssl_cert": true, "ssl_key": true,
 }
 
 // checkRaced has every argument that is a path take part in the races, or say why not.
@@ -244,7 +246,7 @@ func checkRaced(t *testing.T, plays []racing) {
 				continue
 			}
 			name := a.Name + "." + f.Name
-			if clients := strings.HasPrefix(a.Name, "mysql_") || strings.HasPrefix(a.Name, "postgresql_"); clients && openedByClient[f.Name] {
+			if clients := strings.HasPrefix(a.Name, "mysql_") || strings.HasPrefix(a.Name, "postgresql_") || strings.HasPrefix(a.Name, "docker_"); clients && openedByClient[f.Name] {
 				continue
 			}
 			if raced[name] == (unraced[name] != "") {

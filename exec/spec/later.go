@@ -57,6 +57,11 @@ var fieldsLater = map[string]map[string]later{
 		"verify_commit":    {way: "use `command: git verify-commit`"},
 		"separate_git_dir": {way: asCommand}, "track_submodules": {way: "use `command: git submodule update --remote`"},
 	},
+	"docker_container": dockerLater, "docker_network": dockerLater, "docker_volume": dockerLater, "docker_login": dockerLater,
+	"docker_prune": dockerLater,
+	"docker_image": mergeParts(dockerLater, map[string]later{
+		"force": {way: "use `force_source`, `force_absent` or `force_tag`"},
+	}),
 	"setup": {"parallel": leaveOut},
 	"user": {
 		"authorization": solaris, "role": solaris, "profile": solaris, "hidden": {way: "it is for macOS; remove it"},
@@ -116,7 +121,6 @@ func (d *decoder) reportLater(name string, value any, prefix string) bool {
 // actionsLater are modules of Ansible that playbooks use and that moon has not, with the way out.
 var actionsLater = map[string]string{
 	"expect":                 "give the answers with `stdin` of `command`, or let the user type them with `interactive: true`",
-	"iptables":               "write the rules to a file with `template`, and load it in a handler with `command: iptables-restore`",
 	"subversion":             "use `command: svn checkout …`",
 	"validate_argument_spec": "check the variables with `assert`",
 	"yum_repository":         "write the file below /etc/yum.repos.d with `copy` and `content`",

@@ -23,6 +23,7 @@ var onlyChanges = map[string]string{
 	"add_host":            "it concerns the run and not the machine",
 	"async_status":        "it only asks",
 	"assert":              "it concerns the run and not the machine",
+	"docker_prune":        "it only removes",
 	"debconf":             "an answer is there before, if only as the default",
 	"dpkg_selections":     "a selection is there before, if only as the default",
 	"fail":                "it concerns the run and not the machine",
