@@ -23,7 +23,8 @@ var layers = map[string][]string{
 	"events/rundir":        {},                    // paths and nothing else: who writes a file of a run and who reads it ask the same place
 	"internal/diag":        {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
 	"plan/dialect":         {},                    // whatever a playbook becomes carries it
-	"plan/playbook":        {"internal/pattern", "internal/diag", "internal/suggest", "plan/playbook/yaml11"},
+	"plan/playbook":        {"internal/pattern", "internal/diag", "internal/suggest", "plan/playbook/placed", "plan/playbook/yaml11"},
+	"plan/playbook/placed": {},                   // texts and nodes: it knows no files
 	"plan/playbook/yaml11": {"internal/pattern"}, // texts and numbers: it knows no documents
 	"plan/eval":            {"plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call", "plan/eval/filters", "plan/eval/lookups", "plan/eval/expr"},
 	"plan/eval/call":       {"internal/pyregexp", "plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"},                                                    // what callees see: it evaluates nothing

@@ -62,6 +62,8 @@ func (p *stepPlanner) handOver(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 			return
 		}
 		names = []string{"getent_" + database}
+	case k.Action.Plugin != nil && k.Action.Plugin.Looks:
+		names = []string{k.Action.Plugin.Fact()}
 	case k.Action.Plugin != nil && (!k.Action.Plugin.NeedsPython() || k.Action.Plugin.GivesFacts), name == "setup" && s.Delegate != "":
 		names = []string{vars.AnyName}
 	}
