@@ -163,7 +163,7 @@ func (r *Router) Find(name string) (*Capability, error) {
 		}
 		names = append(names, c.Name, rest)
 	}
-	// Where there is one that may be meant, there is no need to say its kind.
+	// If only one may be meant, its kind need not be said.
 	switch {
 	case len(found) == 1:
 		return found[0], nil
@@ -207,7 +207,9 @@ func (h *Host) Try(ctx context.Context, c *Capability, params map[string]any) (j
 		params["text"] = string(text)
 	}
 	for name, v := range map[string]map[string]any{
-		Facts: {"host": "localhost", "subset": []string{}}, Filter: {"value": nil, "args": []any{}, "kwargs": map[string]any{}}, Lookup: {"terms": []any{}, "kwargs": map[string]any{}},
+		Facts:  {"host": "localhost", "subset": []string{}},
+		Filter: {"value": nil, "args": []any{}, "kwargs": map[string]any{}},
+		Lookup: {"terms": []any{}, "kwargs": map[string]any{}},
 	}[c.Kind()] {
 		if _, given := params[name]; !given {
 			params[name] = v

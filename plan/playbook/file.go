@@ -56,7 +56,7 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u
 // plainEnds are those of other languages.
 var plainEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// Lines are the lines of the file without their ends, counted as YAML counts them, or as other languages do. Of a file that is refused for its
+// Lines are the lines of the file without their ends, counted as YAML or other languages do. Of a file that is refused for its
 // size, and of one that is secret, there are none.
 func (f *File) Lines() []string {
 	if f.refused || f.Secret {

@@ -14,7 +14,8 @@ func Document(f *File, ds *diag.List) (Value, bool) { return readDocument(f, ds)
 func JSON(f *File, ds *diag.List) (Value, bool) {
 	n, wrong := placed.Read(f.Text)
 	if wrong != nil {
-		ds.Add(diag.Diagnostic{Pos: diag.Pos{File: f.Name, Line: wrong.Line, Column: wrong.Column}, Message: "not valid JSON: " + wrong.Text})
+		at := diag.Pos{File: f.Name, Line: wrong.Line, Column: wrong.Column}
+		ds.Add(diag.Diagnostic{Pos: at, Message: "not valid JSON: " + wrong.Text})
 		return Value{}, false
 	}
 	return Value{n, f}, true
