@@ -36,6 +36,7 @@ type Gathered struct {
 
 // Probe is a step that only looks at its machine, as it is put to that machine while the plan is made.
 type Probe struct {
+	Root    string // the directory of the playbook
 	Path    string // of the step
 	Of      string // digest of what is asked: a finding is of use only for the same question
 	Host    string // in the inventory
@@ -260,6 +261,9 @@ type Plugins interface {
 	Callee(kind, name string, own bool) (*spec.Callee, error)
 	// Callees are what somebody who has misspelt one may have meant.
 	Callees(kind string) []string
+	// Parser is the plugin that reads a file of this name, which is not YAML; "" if there is none. unasked are those that may, and are
+	// not trusted.
+	Parser(file string) (name string, unasked []string)
 }
 
 // Prompt is a question of vars_prompt: what is to be typed before the plan can be made, because the playbook says so and

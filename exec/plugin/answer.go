@@ -80,6 +80,19 @@ func readAnswer(text []byte) (answer, error) {
 	return a, nil
 }
 
+// readAnswerOf takes what a plugin has answered to what it is called with. Facts are one fact, which has the name of the plugin.
+func readAnswerOf(g *spec.Plugin, text []byte) (answer, error) {
+	a, err := readAnswer(text)
+	if err != nil || !g.Looks || a.Status == statusFailed {
+		return a, err
+	}
+	if a.Facts == nil {
+		return a, fmt.Errorf("answered %s, which has no facts", quoteText(text))
+	}
+	facts := map[string]any{g.Fact(): a.Facts}
+	return answer{Status: statusOK, Facts: facts, Data: map[string]any{"ansible_facts": facts}, Warnings: a.Warnings}, nil
+}
+
 // moduleAnswer takes what a module of Ansible's has answered: everything it says is data, but for what says how it went.
 func moduleAnswer(text []byte) (answer, error) {
 	if len(bytes.TrimSpace(text)) == 0 {

@@ -340,23 +340,32 @@ func (r *Registry) Action(name string) (*spec.Action, error) {
 		return f.python.Declare()
 	}
 	var names []string
-	for _, c := range f.said.Capabilities {
-		if c.Kind == Execute && c.Name == name {
+	// What carries out a step counts before what gives facts under the same name.
+	for _, c := range slices.Concat(f.having(Execute), f.having(Facts)) {
+		if c.Name == name {
 			a, err := f.toSpec(c).Declare()
 			if err != nil {
 				return nil, &spec.PluginError{Text: "the plugin " + f.Shown + ": " + err.Error()}
 			}
 			return a, nil
 		}
-		if c.Kind == Execute {
-			names = append(names, c.Name)
-		}
+		names = append(names, c.Name)
 	}
 	hint := suggest.DidYouMean(name, names)
 	if hint == "" && len(names) > 0 {
 		hint = "it has " + strings.Join(names, ", ")
 	}
 	return nil, &spec.PluginError{Text: "the plugin " + f.Shown + " has no action `" + name + "`", Hint: hint}
+}
+
+// having are the capabilities of a kind.
+func (f *Found) having(kind string) (list []Described) {
+	for _, c := range f.said.Capabilities {
+		if c.Kind == kind {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // Load asks a plugin what it can do, once. One that came with a playbook is not run before somebody has said that it may.

@@ -78,8 +78,31 @@ func namePlugin(g *spec.Plugin) string {
 	return "the plugin " + g.Path
 }
 
-// newRequest is what a plugin learns of its step.
-func (h *Host) newRequest(ctx context.Context, c *exec.PluginCall) request {
+// methodOf is what a plugin is called with to carry out a step.
+func methodOf(g *spec.Plugin) string {
+	if g.Looks {
+		return Facts
+	}
+	return Execute
+}
+
+// newRequest is what a plugin learns of its step. What only gives facts learns no more than of whom.
+func (h *Host) newRequest(ctx context.Context, c *exec.PluginCall) any {
+	r := h.newTask(ctx, c)
+	if !c.Args.Plugin.Looks {
+		return r
+	}
+	subset := []string{}
+	list, _ := c.Args.Values["subset"].([]any)
+	for _, one := range list {
+		if text, ok := one.(string); ok { // as its schema has it
+			subset = append(subset, text)
+		}
+	}
+	return factsRequest{Protocol: Protocol, Name: c.Action, Host: r.Host.Name, Subset: subset}
+}
+
+func (h *Host) newTask(ctx context.Context, c *exec.PluginCall) request {
 	r := request{
 		Protocol: Protocol, Check: c.Check, Diff: c.Diff, Secrets: []string{},
 		Task: taskOf{Name: c.Action, Args: c.Args.Values, Env: c.Env, Cwd: c.Dir()},
@@ -136,7 +159,7 @@ func (h *Host) runOnce(ctx context.Context, c *exec.PluginCall) exec.Result {
 	if c.Output != nil {
 		last.to = c.Output.Stdout()
 	}
-	e := c.Command(ctx, exec.Argv(g, path, "execute"), string(text), 0, last, nil)
+	e := c.Command(ctx, exec.Argv(g, path, methodOf(g)), string(text), 0, last, nil)
 	h.logHeard("answer", last.endLine())
 	if !e.Exited {
 		last.passOn()
@@ -145,7 +168,7 @@ func (h *Host) runOnce(ctx context.Context, c *exec.PluginCall) exec.Result {
 	if last.over {
 		return failedResult("%s: %s", namePlugin(g), errTooLong)
 	}
-	a, err := readAnswer(last.endLine())
+	a, err := readAnswerOf(g, last.endLine())
 	if e.Outcome != events.OK { // it says so by its exit status, whatever else it says
 		r := e.Result
 		r.Error = fmt.Sprintf("%s: %s", namePlugin(g), e.Words)
@@ -188,7 +211,7 @@ func (h *Host) overLines(ctx context.Context, c *exec.PluginCall) exec.Result {
 	if text, err := encodeLine(req); err == nil {
 		h.logHeard("request", text)
 	}
-	text, err := p.callMethod(ctx, c.Now, "execute", req, newPending(c))
+	text, err := p.callMethod(ctx, c.Now, methodOf(g), req, newPending(c))
 	h.logHeard("answer", text)
 	switch {
 	case errors.Is(err, errStopped):
@@ -196,7 +219,7 @@ func (h *Host) overLines(ctx context.Context, c *exec.PluginCall) exec.Result {
 	case err != nil:
 		return c.Failed(ctx, err)
 	}
-	a, err := readAnswer(text)
+	a, err := readAnswerOf(g, text)
 	if err != nil {
 		return failedResult("%s %s", namePlugin(g), err)
 	}

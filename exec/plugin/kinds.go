@@ -1,10 +1,16 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -57,6 +63,7 @@ type Python func(root, what string, request []byte) (json.RawMessage, error)
 var answering = map[string]func(ctx context.Context, r *Registry, q *Question) ([]byte, error){
 	Inventory:  askInventory,
 	Connection: askConnection,
+	Parse:      askParser,
 }
 
 // Ask has a plugin answer.
@@ -138,6 +145,73 @@ func askConnection(ctx context.Context, r *Registry, q *Question) ([]byte, error
 		return nil, err
 	}
 	return q.Host.callCapability(ctx, c, Connection, params)
+}
+
+// Parser implements plan.Plugins: the first plugin, by name, with a pattern that matches the name of the file. Only now they are asked
+// what they can do; those that are not trusted are named instead.
+func (r *Registry) Parser(file string) (name string, unasked []string) {
+	for _, f := range r.All() {
+		switch {
+		case f.Library:
+			continue
+		case !r.Trusted(f):
+			if f.Local {
+				unasked = append(unasked, f.Path)
+			}
+			continue
+		case r.Load(f) != nil: // it cannot be asked; who names it learns why
+			continue
+		}
+		for _, c := range f.said.Capabilities {
+			matches := func(glob string) bool {
+				ok, _ := path.Match(glob, filepath.Base(file)) // it was checked when it was read
+				return ok
+			}
+			if c.Kind == Parse && slices.ContainsFunc(c.Globs, matches) {
+				return c.Name, nil
+			}
+		}
+	}
+	return "", unasked
+}
+
+// askParser has a plugin read a file: the arguments are its name and the digest of its text, so that what was planned with is what the
+// plugin has read.
+func askParser(ctx context.Context, r *Registry, q *Question) ([]byte, error) {
+	c, err := r.Capable(Parse, q.Name)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil || len(q.Args) != 2 {
+		return nil, &spec.PluginError{
+			Text: "there is no plugin `" + q.Name + "`, which has read " + strings.Join(q.Args[:min(1, len(q.Args))], ""),
+			Hint: "put it into plugins/ next to the playbook",
+		}
+	}
+	file := q.Args[0]
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(q.Root, file)
+	}
+	text, err := readText(file)
+	if err != nil {
+		return nil, err
+	}
+	if sum := sha256.Sum256(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))); hex.EncodeToString(sum[:]) != q.Args[1] {
+		return nil, fmt.Errorf("%s was edited in the meantime", q.Args[0])
+	}
+	return q.Host.Parse(ctx, c, file, string(text))
+}
+
+// readText reads a file that a plugin is given as a whole.
+func readText(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular() || info.Size() > maxLine: // a pipe must not be opened
+		return nil, fmt.Errorf("%s is not a file, or more than %d MB", path, maxLine>>20)
+	}
+	return os.ReadFile(path)
 }
 
 // calleeOfPlugin finds a filter or a lookup of a plugin of moon's protocol; nil if no plugin is called so. One that is not trusted is not

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -79,6 +80,14 @@ func (d *Description) readAnswer(text []byte, stem string) error {
 		}
 		if c.Name != stem && !strings.HasPrefix(c.Name, stem+".") {
 			return fmt.Errorf("it has `%s`; by its file name it can have `%s` and `%s.…`", c.Name, stem, stem)
+		}
+		for _, glob := range c.Globs {
+			if _, err := path.Match(glob, ""); err != nil || strings.Contains(glob, "/") {
+				return fmt.Errorf("the pattern %q of `globs` of %s is not one for names of files", glob, c.Name)
+			}
+		}
+		if c.Kind == Parse && len(c.Globs) == 0 {
+			return fmt.Errorf("`%s` has no `globs`: patterns of names of the files that it reads", c.Name)
 		}
 		if len(c.Schema) > 0 {
 			var compact bytes.Buffer // as it is kept with plans, byte for byte
@@ -177,11 +186,26 @@ func quoteText(text []byte) string {
 	return fmt.Sprintf("%q", text)
 }
 
+// factsSchema are the arguments of what gives facts, whatever plugin it is of.
+var factsSchema = json.RawMessage(`{"type":"object","properties":{"subset":` +
+	`{"type":"array","items":{"type":"string"},"description":"Which of the facts are wanted; nothing: all."}}}`)
+
+// factsRequest is the parameters of facts.
+type factsRequest struct {
+	Protocol int      `json:"protocol"`
+	Name     string   `json:"name"`
+	Host     string   `json:"host"`
+	Subset   []string `json:"subset"`
+}
+
 // toSpec makes an action of what a plugin said; a plugin without a schema takes any arguments.
 func (p *Found) toSpec(c Described) *spec.Plugin {
+	if c.Kind == Facts {
+		c.Check, c.Diff, c.Free, c.Schema = spec.CheckFull, false, "subset", factsSchema
+	}
 	return &spec.Plugin{
 		Action: c.Name, Name: p.said.Name, Version: p.said.Version, Path: p.Path, Digest: p.Digest, Program: p.program, Speaks: p.speaks,
-		Brought: p.Local, Untrusted: p.untrusted,
+		Brought: p.Local, Untrusted: p.untrusted, Looks: c.Kind == Facts,
 		Where: c.Where, Check: c.Check, Diff: c.Diff, Doc: c.Doc, Free: c.Free, Schema: c.Schema, Returns: maps.Clone(c.Returns),
 	}
 }

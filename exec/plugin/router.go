@@ -149,20 +149,31 @@ func (r *Router) Find(name string) (*Capability, error) {
 			return c, nil
 		}
 	}
-	if c, err := r.installed(name); c != nil || err != nil {
-		return c, err
-	}
-	var found []*Capability
-	var names []string
+	var found, of []*Capability // of that name, and of the plugin of that name
+	var names, kinds []string
 	for _, c := range r.All() {
 		kind, rest, _ := strings.Cut(c.Name, ".")
+		stem, _, _ := strings.Cut(rest, ".")
 		if rest == name && kind != Execute {
 			found = append(found, c)
+			kinds = append(kinds, c.Name)
+		}
+		if stem == name && c.Plugin != nil {
+			of = append(of, c)
 		}
 		names = append(names, c.Name, rest)
 	}
-	if len(found) == 1 {
+	// If only one may be meant, its kind need not be said.
+	switch {
+	case len(found) == 1:
 		return found[0], nil
+	case len(found) > 1:
+		return nil, &spec.PluginError{Text: "there are several capabilities `" + name + "`", Hint: "say which: " + strings.Join(kinds, ", ")}
+	case len(of) == 1:
+		return of[0], nil
+	}
+	if c, err := r.installed(name); c != nil || err != nil {
+		return c, err
 	}
 	hint := suggest.DidYouMean(name, names)
 	if hint == "" {
@@ -181,31 +192,24 @@ func (h *Host) Inventory(ctx context.Context, c *Capability, source string, args
 	return h.callCapability(ctx, c, Inventory, map[string]any{"source": source, "args": args})
 }
 
-// Facts asks a plugin for the facts of a host. A subset of none is all of them.
-func (h *Host) Facts(ctx context.Context, c *Capability, host string, subset []string) (map[string]any, error) {
-	text, err := h.callCapability(ctx, c, Facts, map[string]any{"host": host, "subset": subset})
-	if err != nil {
-		return nil, err
-	}
-	var said struct {
-		Facts map[string]any `json:"facts"`
-	}
-	if err := decodeJSON(text, &said); err != nil || said.Facts == nil {
-		return nil, fmt.Errorf("%s answered %s, which has no facts", namePlugin(c.Plugin), quoteText(text))
-	}
-	facts, _ := nativeValues(said.Facts).(map[string]any)
-	return facts, nil
+// Parse has a plugin read a file that moon cannot. The answer is {doc, positions}, or {error, line, column, hint}.
+func (h *Host) Parse(ctx context.Context, c *Capability, path, text string) (json.RawMessage, error) {
+	return h.callCapability(ctx, c, Parse, map[string]any{"path": path, "text": text})
 }
 
-// Parse has a plugin read a file that moon cannot. The answer is {kind, doc, positions}.
-func (h *Host) Parse(ctx context.Context, c *Capability, path, format string) (json.RawMessage, error) {
-	return h.callCapability(ctx, c, Parse, map[string]any{"path": path, "format": format})
-}
-
-// Try asks a capability other than a step. What calls of the kind always have is there.
+// Try asks a capability other than a step. What calls of the kind always have is there, such as the text of a file whose path is given.
 func (h *Host) Try(ctx context.Context, c *Capability, params map[string]any) (json.RawMessage, error) {
+	if file, ok := params["path"].(string); ok && c.Kind() == Parse && params["text"] == nil {
+		text, err := readText(file)
+		if err != nil {
+			return nil, err
+		}
+		params["text"] = string(text)
+	}
 	for name, v := range map[string]map[string]any{
-		Filter: {"value": nil, "args": []any{}, "kwargs": map[string]any{}}, Lookup: {"terms": []any{}, "kwargs": map[string]any{}},
+		Facts:  {"host": "localhost", "subset": []string{}},
+		Filter: {"value": nil, "args": []any{}, "kwargs": map[string]any{}},
+		Lookup: {"terms": []any{}, "kwargs": map[string]any{}},
 	}[c.Kind()] {
 		if _, given := params[name]; !given {
 			params[name] = v

@@ -28,6 +28,7 @@ type Plugin struct {
 	Free    string          `json:"free,omitempty"` // the argument that plain text fills
 	Schema  json.RawMessage `json:"schema,omitempty"`
 	Returns map[string]any  `json:"returns,omitempty"` // a JSON Schema, or a text for each name
+	Looks   bool            `json:"looks,omitempty"`   // it gives facts and does nothing else
 
 	// Of a module in Python.
 	Module     string             `json:"module,omitempty"`      // its full name there
@@ -93,6 +94,9 @@ func (p *Plugin) From(shown func(path string) string) string {
 	}
 	return "from " + shown(p.Path)
 }
+
+// Fact is the fact that has what the plugin finds, if that is what it does.
+func (p *Plugin) Fact() string { return strings.NewReplacer(".", "_", "-", "_").Replace(p.Action) }
 
 // NeedsPython reports whether the machine of a step must have Python for it.
 func (p *Plugin) NeedsPython() bool { return p.Speaks == SpeaksPython }

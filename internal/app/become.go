@@ -48,6 +48,9 @@ func (f BecomePasswords) Pool(call *Invocation, p *plan.Plan) (*remote.Pool, err
 	pool := call.Hosts.Take()
 	// Passwords may appear in the output of programs that print their input.
 	pool.NotePassword = func(password string) { p.Secrets().Add("", password) }
+	if pool.Plugins != nil { // of planning
+		pool.Plugins.Close()
+	}
 	pool.Local, pool.Plugins = plugged(call, pool.Local, p)
 	pool.Asks = call.askInTurn
 	if err := f.unlock(call, pool, Becoming(p), becomingElsewhere(p)); err != nil {

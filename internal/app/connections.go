@@ -12,6 +12,7 @@ import (
 	"moon/events/steplog"
 	"moon/exec"
 	"moon/exec/facts"
+	"moon/exec/plugin"
 	"moon/exec/remote"
 	"moon/exec/spec"
 	"moon/plan"
@@ -94,6 +95,10 @@ const probeWithin = 30 * time.Second
 // Probe implements plan.Options.Probe: each step is done where it will be done in the run. Hosts are asked at the same time.
 func (c *connections) Probe(list []plan.Probe) []found.Result {
 	pool := c.open()
+	if pool.Plugins == nil && len(list) > 0 {
+		pool.Plugins = &plugin.Host{Moon: c.call.version, Cwd: list[0].Root, Asker: c.call.Asker}
+		pool.Local.Plugin = pool.Plugins.Run
+	}
 	got := make([]found.Result, len(list))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
@@ -144,6 +149,9 @@ func probeJob(q *plan.Probe, call *plan.Call) *exec.Job {
 	job := &exec.Job{
 		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: q.Env, Cwd: q.Cwd, Timeout: q.Timeout, Output: w,
 		Host: engine.HostOf(q.Conn), HostName: q.Host, Dialect: q.Dialect, Roams: q.Roams,
+	}
+	if args, ok := call.Args.(*spec.PluginArgs); ok {
+		job.Details = &exec.StepDetails{Name: args.Plugin.Action, Host: q.Host}
 	}
 	if q.Become != nil {
 		job.Become = &exec.Become{User: q.Become.User, Method: q.Become.Method, Password: q.BecomePassword}

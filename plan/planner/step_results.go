@@ -57,11 +57,11 @@ func (p *stepPlanner) handOver(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 		if k.Call == nil {
 			return
 		}
-		database := value.Text(value.Plain(k.Call.Raw["database"]))
-		if strings.Contains(database, "{{") {
-			return
+		if database := value.Text(value.Plain(k.Call.Raw["database"])); !strings.Contains(database, "{{") {
+			names = []string{"getent_" + database}
 		}
-		names = []string{"getent_" + database}
+	case k.Action.Plugin != nil && k.Action.Plugin.Looks:
+		names = []string{k.Action.Plugin.Fact()}
 	case k.Action.Plugin != nil && (!k.Action.Plugin.NeedsPython() || k.Action.Plugin.GivesFacts), name == "setup" && s.Delegate != "":
 		names = []string{vars.AnyName}
 	}

@@ -14,20 +14,21 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"moon/internal/diag"
+	"moon/plan/playbook/placed"
 )
 
 // What a file may cost. A playbook of 100,000 steps is about 10 MB and a million values; what is beyond these bounds is
 // an accident or an attack, and is refused before it is parsed: yaml.v3 takes half a kilobyte for each value.
 const (
-	MaxFileSize  = 16 << 20 // bytes
-	maxMarks     = 3 << 20  // characters that may begin a value or a line
-	maxScalar    = 4 << 20  // bytes of one value, which the parser takes nine times
-	maxLabels    = 1 << 16  // tags and anchors, each of which makes a value dear
-	maxDepth     = 200      // levels of nesting
-	maxExpansion = 1 << 20  // nodes that aliases add
+	MaxFileSize  = 16 << 20        // bytes
+	maxMarks     = 3 << 20         // characters that may begin a value or a line
+	maxScalar    = 4 << 20         // bytes of one value, which the parser takes nine times
+	maxLabels    = 1 << 16         // tags and anchors, each of which makes a value dear
+	maxDepth     = placed.MaxDepth // levels of nesting
+	maxExpansion = 1 << 20         // nodes that aliases add
 )
 
-// File is one YAML file that was read.
+// File is one file that was read: YAML, or what a plugin reads.
 type File struct {
 	Name string // as shown
 	Path string // absolute
@@ -35,6 +36,8 @@ type File struct {
 
 	// Secret says that all of its values are, and that nothing of its text may be shown.
 	Secret bool
+	// Foreign has a plugin read the text, which is in a language of its own; nil: it is YAML.
+	Foreign func() (answer []byte, err error)
 	// Decrypt gives the text of a value that is encrypted (!vault); nil if there is nobody who could. Its error is what is wrong,
 	// for people, and the way out.
 	Decrypt   func(text string) (plain, wrong, hint string)
@@ -50,13 +53,20 @@ type File struct {
 // lineEnds turns everything that YAML takes for the end of a line into one.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// Lines are the lines of the file without their ends, counted as YAML counts them. Of a file that is refused for its
+// plainEnds are those of other languages.
+var plainEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// Lines are the lines of the file without their ends, counted as YAML or other languages do. Of a file that is refused for its
 // size, and of one that is secret, there are none.
 func (f *File) Lines() []string {
 	if f.refused || f.Secret {
 		return nil
 	}
-	f.split.Do(func() { f.lines = strings.Split(lineEnds.Replace(string(f.Text)), "\n") })
+	ends := lineEnds
+	if f.Foreign != nil {
+		ends = plainEnds
+	}
+	f.split.Do(func() { f.lines = strings.Split(ends.Replace(string(f.Text)), "\n") })
 	return f.lines
 }
 
@@ -74,8 +84,8 @@ func readDocument(f *File, ds *diag.List) (v Value, ok bool) {
 		return fail(0, 0, fmt.Sprintf("the file is %d MB; moon reads at most %d MB", len(text)>>20, MaxFileSize>>20),
 			"split it into files that are included")
 	}
-	// Before the parser: a file of some megabytes can make it use gigabytes.
-	if why := tooMuch(text); why != "" {
+	// Before the parser: a file of some megabytes can make it use gigabytes. A plugin says no more than moon takes.
+	if why := tooMuch(text); why != "" && f.Foreign == nil {
 		f.refused = true
 		return fail(0, 0, why, "split it into files that are included, or keep data outside of it")
 	}
@@ -91,6 +101,9 @@ func readDocument(f *File, ds *diag.List) (v Value, ok bool) {
 		}
 		return fail(line, column, fmt.Sprintf("the character %U is not allowed in YAML", r),
 			"remove it, or write it with a backslash, as in \"\\x1b\"")
+	}
+	if f.Foreign != nil {
+		return readForeign(f, ds)
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc yaml.Node

@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"moon/internal/pattern"
+	"moon/plan/playbook/placed"
 )
 
 // Literal is a value as INI inventories write it: a literal of Python, as in 5, 'text', [1, 2] or {'a': None}, or else the text
@@ -242,11 +243,11 @@ func (l *pythonReader) readNumber(from int) (*yaml.Node, bool) {
 		if sign == "-" {
 			i.Neg(i)
 		}
-		tag, value := numberTag(i.String())
+		tag, value := placed.NumberTag(i.String())
 		return l.makeScalar(tag, value, from), true
 	// A number needs a point or an exponent to be a fraction.
 	case strings.ContainsAny(text, ".eE") && floatWhole.MatchString(text):
-		_, value := numberTag(sign + strings.ReplaceAll(text, "_", ""))
+		_, value := placed.NumberTag(sign + strings.ReplaceAll(text, "_", ""))
 		return l.makeScalar("!!float", value, from), true
 	}
 	return nil, false

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"moon/exec/spec"
 	"moon/plan"
 	"moon/plan/inventory"
 	"moon/plan/source"
@@ -58,6 +59,11 @@ type PlaySources struct {
 type Printed struct {
 	SourceFile
 	Args []string `json:"args"`
+}
+
+// withheld reports whether the text is not kept, as that of a file with a step that has no_log.
+func (p *Printed) withheld() bool {
+	return !p.Secret && p.Text == nil && p.Bytes == nil && len(p.Args) > 0
 }
 
 func playsOf(p *plan.Plan) (PlaySources, error) {
@@ -112,6 +118,7 @@ func playsOf(p *plan.Plan) (PlaySources, error) {
 		switch {
 		case f.Secret:
 			one.Secret, one.Digest = true, ""
+		case ofPrivate(m.Disk, p.Root, f):
 		case utf8.Valid(f.Text):
 			text := string(f.Text)
 			one.Text = &text
@@ -121,6 +128,16 @@ func playsOf(p *plan.Plan) (PlaySources, error) {
 		s.Printed = append(s.Printed, one)
 	}
 	return s, nil
+}
+
+// ofPrivate reports whether a plugin has read a file whose text is not kept.
+func ofPrivate(d *source.Disk, root string, printed *source.FileSeen) bool {
+	kind, _, ok := spec.PluginOf(printed.Program)
+	if !ok || kind != parsing {
+		return false
+	}
+	f := d.Files[abs(root, printed.Args[0])]
+	return f != nil && f.Private
 }
 
 // keepAnswers adds what was typed, without what is secret.
@@ -275,6 +292,12 @@ func (s *PlaySources) remembered(d *source.Disk, abs func(string) string, o plan
 				return fmt.Errorf("what %s prints holds secrets, is not kept, and cannot be had again: %w", one.Path, err)
 			}
 			seen.Text, seen.Secret = text, true
+		case one.withheld():
+			text, err := printed(o, seen)
+			if err != nil {
+				return fmt.Errorf("what %s said of %s is not kept, and cannot be had again: %w", one.Path, one.Args[0], err)
+			}
+			seen.Text = text
 		case one.Text != nil:
 			seen.Text = []byte(*one.Text)
 		}
@@ -299,7 +322,7 @@ func (s *PlaySources) askNoMore(root string, o *plan.Options) {
 	ask := o.Outside.RunInventory
 	o.Outside.RunInventory = func(path string, args ...string) ([]byte, error) {
 		for _, one := range s.Printed {
-			if abs(root, one.Path) != path || !slices.Equal(one.Args, args) || one.Secret {
+			if abs(root, one.Path) != path || !slices.Equal(one.Args, args) || one.Secret || one.withheld() {
 				continue
 			}
 			if one.Text != nil {

@@ -33,6 +33,9 @@ func pluginsOf(p *plan.Plan) []spec.Plugin {
 	return list
 }
 
+// parsing is the kind of plugin that reads files: it is given the name of one, and the digest of its text.
+const parsing = "parse"
+
 // calleesOf are the filters, tests and lookups in Python as a plan keeps them.
 func calleesOf(p *plan.Plan) []spec.Callee {
 	var list []spec.Callee
@@ -52,6 +55,7 @@ func calleesOf(p *plan.Plan) []spec.Callee {
 type knownPlugins struct {
 	actions map[string]*spec.Action
 	callees []*spec.Callee
+	parsers map[string]string // the plugins that have read files, by the names of these
 }
 
 // Has implements Plugins.
@@ -95,6 +99,11 @@ func (k knownPlugins) Callees(kind string) (names []string) {
 	return names
 }
 
+// Parser implements Plugins.
+func (k knownPlugins) Parser(file string) (name string, unasked []string) {
+	return k.parsers[file], nil
+}
+
 // digestOfFile is for files of any size, which are not kept.
 func digestOfFile(path string) (string, error) {
 	info, err := os.Stat(path)
@@ -118,7 +127,12 @@ func digestOfFile(path string) (string, error) {
 }
 
 func (s *Sources) plugins(abs func(string) string, o plan.Options) (knownPlugins, error) {
-	known := knownPlugins{actions: map[string]*spec.Action{}}
+	known := knownPlugins{actions: map[string]*spec.Action{}, parsers: map[string]string{}}
+	for _, one := range s.Plays.Printed {
+		if kind, name, ok := spec.PluginOf(one.Path); ok && kind == parsing && len(one.Args) > 0 {
+			known.parsers[one.Args[0]] = name
+		}
+	}
 	for _, kept := range s.Plugins {
 		if kept.Path != "" {
 			kept.Path = abs(kept.Path)

@@ -42,6 +42,8 @@ func TestExamplePlugins(t *testing.T) {
 		{[]string{"run", "site.yml", "-i", "hosts", "--trust"}, []string{"slow  at 10", "fast  at 0"}},
 		{[]string{"plan", "words.yml", "--trust"}, []string{"HELLO"}},
 		{[]string{"run", "words.yml", "--trust"}, []string{"HELLO", "new moon and full moon"}},
+		{[]string{"validate", "site.toml", "--trust"}, []string{"site.toml: 3 steps, no mistakes found"}},
+		{[]string{"run", "site.toml", "--trust"}, []string{"hello Ada", "port 443", "3 done"}},
 		{[]string{"plugin", "test", "facts.ledger", "--args", `{"host": "web1"}`}, []string{`"ledger_host": "web1"`}},
 	} {
 		out, ok := moon(round.args...)

@@ -241,15 +241,17 @@ type tree[T any] struct {
 // parse reads a file, unless that was done for a plan from which this one is made: YAML is a third of the work of planning.
 func parse[T any](l *Library, kind string, f *playbook.File, how parser[T]) (*playbook.File, T) {
 	name := kind + " " + f.Path
+	unasked := l.findParser(f)
 	if one, ok := l.disk.Parsed.Get(name, f.Text).(*tree[T]); ok {
 		l.problems.Found = append(l.problems.Found, one.said...)
 		return one.file, one.what
 	}
 	one := &tree[T]{file: f}
 	one.what = how(f, l.o.Actions(), &one.said)
+	hintAtParsers(f, unasked, one.said)
 	l.problems.Found = append(l.problems.Found, one.said...)
 	// What is decrypted while it is read becomes known as a secret of this plan, and has to be of the next.
-	if !bytes.Contains(f.Text, []byte("!vault")) {
+	if f.Foreign == nil && !bytes.Contains(f.Text, []byte("!vault")) {
 		f.Decrypt = nil                   // it reaches the plan, and nothing here is encrypted
 		one.said = slices.Clone(one.said) // the planner adds to its own how a file was reached
 		l.disk.Parsed.Keep(name, f.Text, one)

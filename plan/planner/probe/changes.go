@@ -54,7 +54,7 @@ func (p *Prober) noteChange(s *plan.Step, k *plan.Task) {
 	switch {
 	case waits[s.Action]:
 		p.waited = append(p.waited, s.Index)
-	case looks[s.Action], spec.Inward(s.Action):
+	case looks[s.Action], spec.Inward(s.Action), givesFacts(k):
 	case commands[s.Action] && onlyLooks(s, k):
 	case s.Action == "fetch":
 		add(plan.Here, all)

@@ -55,7 +55,7 @@ func (p *Prober) Note(s *plan.Step, certain bool) {
 		return
 	}
 	q := plan.Probe{
-		Path: s.Path, Host: s.Host, Call: k.Call, Env: s.Env, Cwd: s.Cwd, Roams: k.Cwd.IsZero(), Conn: s.Conn,
+		Root: p.plan.Root, Path: s.Path, Host: s.Host, Call: k.Call, Env: s.Env, Cwd: s.Cwd, Roams: k.Cwd.IsZero(), Conn: s.Conn,
 		Become: s.Become, BecomePassword: k.BecomePassword, Timeout: s.Timeout, Dialect: p.plan.Dialect,
 	}
 	var ok bool
@@ -73,7 +73,7 @@ var asked = map[string]bool{"stat": true, "find": true, "slurp": true, "getent":
 func (p *Prober) answerable(s *plan.Step, k *plan.Task) bool {
 	command := p.o.Hosts.Commands && commands[s.Action]
 	switch {
-	case !command && !asked[s.Action]:
+	case !command && !asked[s.Action] && !givesFacts(k):
 		return false
 	case s.Excluded, s.Prediction != plan.WillRun, s.Lacks != nil, k.Call == nil, k.Open:
 		return false
@@ -89,6 +89,9 @@ func (p *Prober) answerable(s *plan.Step, k *plan.Task) bool {
 	if len(t.Sources)+len(t.Generates) > 0 || uncertain(k.Changed) || uncertain(k.Failed) || holds(k.Failed) {
 		return false
 	}
+	if givesFacts(k) {
+		return true
+	}
 	switch s.Action {
 	case "stat", "find", "slurp":
 		return s.Register != ""
@@ -97,6 +100,11 @@ func (p *Prober) answerable(s *plan.Step, k *plan.Task) bool {
 		return database != "shadow" && database != "gshadow" // which hold what is secret
 	}
 	return s.Register != "" && command && onlyLooks(s, k)
+}
+
+// givesFacts reports whether a step is one of a plugin that does nothing but give facts.
+func givesFacts(k *plan.Task) bool {
+	return k.Action != nil && k.Action.Plugin != nil && k.Action.Plugin.Looks
 }
 
 // uncertain reports whether only the run can say what conditions come to.
@@ -161,7 +169,11 @@ func digestOf(s *plan.Step, k *plan.Task) (string, bool) {
 	if s.Become != nil {
 		user = s.Become.String()
 	}
-	text, err := json.Marshal([]any{s.Action, k.Call.Raw, s.Env, s.Cwd, conn, user})
+	of := []any{s.Action, k.Call.Raw, s.Env, s.Cwd, conn, user}
+	if args, ok := k.Call.Args.(*spec.PluginArgs); ok {
+		of = append(of, args.Plugin.Digest)
+	}
+	text, err := json.Marshal(of)
 	if err != nil {
 		return "", false
 	}
