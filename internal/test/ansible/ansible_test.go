@@ -403,8 +403,14 @@ func (c *trial) oracleRun(t *testing.T, program, dir, run string) (said string, 
 			t.Fatal(err)
 		}
 	}
-	out, err := cmd.CombinedOutput()
-	return string(out), fakes.ExitCode(err)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	code = fakes.ExitCode(cmd.Run())
+	warnings := strings.Trim(strings.ReplaceAll(errs.String(), "\n\n", "\n"), "\n")
+	if strings.Contains(warnings, "ERROR!") {
+		return out.String() + "\n\n" + warnings + "\n", code
+	}
+	return out.String() + "\n\n[it warns]\n" + warnings + "\n", code
 }
 
 // recapName is that of a run in an answer.

@@ -113,7 +113,7 @@ func steadyOutput(text, dir string) string {
 				slices.Sort(names)
 				line = said + " for " + strings.Join(names, ", ") + strings.TrimSuffix(" => "+item, " => ")
 			}
-			if line == "...ignoring" || strings.HasPrefix(line, " ") || line == "}" {
+			if (line == "...ignoring" || strings.HasPrefix(line, " ") || line == "}") && len(lines) > 0 {
 				lines[len(lines)-1] += "\n" + line
 				continue
 			}
