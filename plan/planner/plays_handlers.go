@@ -12,16 +12,30 @@ import (
 )
 
 // takeHandlers adds the handlers of a role. Where it has been used before, they get the parameters of this use; with handlers_from it
-// may have others each time.
+// may have others each time. Those that listen are there once for each use, as with Ansible: a name is that of the last one, a
+// topic that of all.
 func (hs *handlerSet) takeHandlers(r *role, t *playbook.Task, read func() []*handler) {
-	known, own := false, r.files.Handlers.File
+	own := r.files.Handlers.File
+	known, listening, used := false, false, r.useOf(t)
 	for _, h := range hs.list {
-		if h.role != nil && h.role.Dir == r.Dir && h.role.Name == r.Name {
-			h.by, known = t, known || own != nil && h.file.Path == own.Path
+		if h.role == nil || h.role.Dir != r.Dir || h.role.Name != r.Name {
+			continue
 		}
+		switch {
+		case len(h.topics) == 0:
+			h.by = t
+		case t.Dynamic || h.used != used: // of what is read before the run the same use is one
+			listening = true
+		}
+		known = known || own != nil && h.file.Path == own.Path
 	}
-	if !known {
-		hs.list = append(hs.list, read()...)
+	if known && !listening {
+		return
+	}
+	for _, h := range read() {
+		if h.used = used; !known || len(h.topics) > 0 {
+			hs.list = append(hs.list, h)
+		}
 	}
 }
 

@@ -138,6 +138,16 @@ func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, r *role) bool {
 		p.ReadFlag(dup, "allow_duplicates", p.Renderer(p.env(c, nil), c.chain), false) {
 		return false
 	}
+	key := c.scene.BatchKey() + r.useOf(t)
+	if c.play.applied[key] {
+		return true
+	}
+	c.play.applied[key] = true
+	return false
+}
+
+// useOf is what tells a use of a role from others.
+func (r *role) useOf(t *playbook.Task) string {
 	texts := []string{r.Name, r.Dir, value.Text(plan.Plain(t.RoleParams)), value.Text(plan.Plain(t.StepVars))}
 	for _, list := range [][]playbook.Value{t.When, t.Tags} {
 		for _, v := range list {
@@ -145,12 +155,7 @@ func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, r *role) bool {
 		}
 		texts = append(texts, "")
 	}
-	key := c.scene.BatchKey() + strings.Join(texts, "\x00")
-	if c.play.applied[key] {
-		return true
-	}
-	c.play.applied[key] = true
-	return false
+	return strings.Join(texts, "\x00")
 }
 
 // mostDependencies is how often the roles of a play may lead to another: two roles that each depend twice on the next are no more than

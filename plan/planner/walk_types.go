@@ -25,6 +25,7 @@ type handler struct {
 	task   *playbook.Task
 	name   string
 	topics []string // listen
+	used   string   // how its role is used; see role.useOf
 	role   *role    // nil for one of the play
 	file   *playbook.File
 	dir    string
