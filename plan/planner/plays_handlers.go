@@ -11,29 +11,26 @@ import (
 	"moon/plan/playbook"
 )
 
-// takeHandlers adds the handlers of a role. Where it has been used before, they get the parameters of this use; with handlers_from it
-// may have others each time. Those that listen are there once for each use, as with Ansible: a name is that of the last one, a
-// topic that of all.
+// takeHandlers adds the handlers of a role. Where it has been used before, it is as with Ansible: to the use of a role that is read with
+// the play a handler of a name belongs to the last one; each use of an include has its own; those that listen are there for every use.
 func (hs *handlerSet) takeHandlers(r *role, t *playbook.Task, read func() []*handler) {
-	own := r.files.Handlers.File
-	known, listening, used := false, false, r.useOf(t)
-	for _, h := range hs.list {
-		if h.role == nil || h.role.Dir != r.Dir || h.role.Name != r.Name {
-			continue
-		}
-		switch {
-		case len(h.topics) == 0:
-			h.by = t
-		case t.Dynamic || h.used != used: // of what is read before the run the same use is one
-			listening = true
-		}
-		known = known || own != nil && h.file.Path == own.Path
-	}
-	if known && !listening {
+	own, used := r.files.Handlers.File, r.useOf(t)
+	before := slices.DeleteFunc(slices.Clone(hs.list), func(h *handler) bool {
+		return h.role == nil || h.role.Dir != r.Dir || h.role.Name != r.Name || own == nil || h.file.Path != own.Path
+	})
+	same := slices.ContainsFunc(before, func(h *handler) bool { return h.used == used })
+	if same && !t.Dynamic {
 		return
 	}
 	for _, h := range read() {
-		if h.used = used; !known || len(h.topics) > 0 {
+		h.used = used
+		known := false
+		for _, old := range before {
+			if len(h.topics) == 0 && old.task == h.task && old.name == h.name && (same || !t.Dynamic) {
+				old.by, known = t, true
+			}
+		}
+		if !known {
 			hs.list = append(hs.list, h)
 		}
 	}

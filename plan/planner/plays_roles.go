@@ -211,6 +211,8 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 			scene.RoleVars, scene.Defaults = sc.RoleVars, sc.Defaults
 			h := at
 			h.scene = &scene
+			given := p.enterRole(&h, t, r, false) // names of handlers may use what a role is given
+			h.params, h.block = given.params, given.block
 			return p.handlersOf(files.Handlers, &h, r, t)
 		})
 	}

@@ -89,7 +89,7 @@ func (c *trial) realAnsible(t *testing.T, program string) answer {
 }
 
 var (
-	diffOfFile = regexp.MustCompile(`(?ms)^--- (before|after).*?\n\n`)
+	diffOfFile = regexp.MustCompile(`(?ms)^--- .*?\n\n`)
 	ofTime     = regexp.MustCompile(`(?m)^(FAILED - RETRYING|ASYNC \w+ on ).*\n`) // how often depends on how fast the machine is
 )
 
