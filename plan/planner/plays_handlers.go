@@ -24,13 +24,22 @@ func (hs *handlerSet) takeHandlers(r *role, t *playbook.Task, read func() []*han
 	}
 	for _, h := range read() {
 		h.used = used
-		known := false
 		for _, old := range before {
-			if len(h.topics) == 0 && old.task == h.task && old.name == h.name && (same || !t.Dynamic) {
-				old.by, known = t, true
+			switch {
+			case len(h.topics) > 0 || old.task != h.task || old.name != h.name:
+			case same:
+				h, old.by = nil, t
+			case !t.Dynamic:
+				// It may be notified already, so it is the same one, in the place of the new use.
+				old.by, old.used = t, used
+				hs.list = slices.DeleteFunc(hs.list, func(other *handler) bool { return other == old })
+				h = old
+			}
+			if h == nil {
+				break
 			}
 		}
-		if !known {
+		if h != nil {
 			hs.list = append(hs.list, h)
 		}
 	}
