@@ -14,34 +14,27 @@ import (
 // takeHandlers adds the handlers of a role. Where it has been used before, it is as with Ansible: to the use of a role that is read with
 // the play a handler of a name belongs to the last one; each use of an include has its own; those that listen are there for every use.
 func (hs *handlerSet) takeHandlers(r *role, t *playbook.Task, read func() []*handler) {
-	own, used := r.files.Handlers.File, r.useOf(t)
+	own, used := r.files.Handlers.File, calls.UseOf(r.Name, r.Dir, t)
 	before := slices.DeleteFunc(slices.Clone(hs.list), func(h *handler) bool {
 		return h.role == nil || h.role.Dir != r.Dir || h.role.Name != r.Name || own == nil || h.file.Path != own.Path
 	})
-	same := slices.ContainsFunc(before, func(h *handler) bool { return h.used == used })
-	if same && !t.Dynamic {
+	if !t.Dynamic && slices.ContainsFunc(before, func(h *handler) bool { return h.used == used }) {
 		return
 	}
 	for _, h := range read() {
 		h.used = used
-		for _, old := range before {
-			switch {
-			case len(h.topics) > 0 || old.task != h.task || old.name != h.name:
-			case same:
-				h, old.by = nil, t
-			case !t.Dynamic:
-				// It may be notified already, so it is the same one, in the place of the new use.
-				old.by, old.used = t, used
-				hs.list = slices.DeleteFunc(hs.list, func(other *handler) bool { return other == old })
-				h = old
+		i := slices.IndexFunc(before, func(old *handler) bool {
+			return len(h.topics) == 0 && old.task == h.task && old.name == h.name && (old.used == used || !t.Dynamic)
+		})
+		if i >= 0 { // it may be notified already, so it is the same one
+			h = before[i]
+			if h.by = t; h.used == used {
+				continue
 			}
-			if h == nil {
-				break
-			}
+			h.used = used
+			hs.list = slices.DeleteFunc(hs.list, func(other *handler) bool { return other == h })
 		}
-		if h != nil {
-			hs.list = append(hs.list, h)
-		}
+		hs.list = append(hs.list, h)
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 
 	"moon/plan"
 	"moon/plan/collection"
-	"moon/plan/eval/value"
 	"moon/plan/planner/bindings"
+	"moon/plan/planner/calls"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/vars"
@@ -138,24 +138,12 @@ func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, r *role) bool {
 		p.ReadFlag(dup, "allow_duplicates", p.Renderer(p.env(c, nil), c.chain), false) {
 		return false
 	}
-	key := c.scene.BatchKey() + r.useOf(t)
+	key := c.scene.BatchKey() + calls.UseOf(r.Name, r.Dir, t)
 	if c.play.applied[key] {
 		return true
 	}
 	c.play.applied[key] = true
 	return false
-}
-
-// useOf is what tells a use of a role from others.
-func (r *role) useOf(t *playbook.Task) string {
-	texts := []string{r.Name, r.Dir, value.Text(plan.Plain(t.RoleParams)), value.Text(plan.Plain(t.StepVars))}
-	for _, list := range [][]playbook.Value{t.When, t.Tags} {
-		for _, v := range list {
-			texts = append(texts, value.Text(plan.Plain(v)))
-		}
-		texts = append(texts, "")
-	}
-	return strings.Join(texts, "\x00")
 }
 
 // mostDependencies is how often the roles of a play may lead to another: two roles that each depend twice on the next are no more than

@@ -25,7 +25,7 @@ type handler struct {
 	task   *playbook.Task
 	name   string
 	topics []string // listen
-	used   string   // how its role is used; see role.useOf
+	used   string   // how its role is used; see calls.UseOf
 	role   *role    // nil for one of the play
 	file   *playbook.File
 	dir    string
