@@ -220,10 +220,15 @@ type importContext struct {
 
 // within are the contexts in a scope of their own.
 func within(cs []*taskContext, scope int) []*taskContext {
+	return altered(cs, func(c *taskContext) { c.scope = scope })
+}
+
+// altered are copies of contexts with something changed in each.
+func altered(cs []*taskContext, change func(*taskContext)) []*taskContext {
 	list := make([]*taskContext, len(cs))
 	for i, c := range cs {
 		one := *c
-		one.scope = scope
+		change(&one)
 		list[i] = &one
 	}
 	return list
