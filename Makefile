@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: check build test race packages whole full lint lint-code fmt golden oracle oracle-addresses fuzz assault soak histories ansible ansible-golden ansible-random bench bench-hosts perf try demo pictures cover clean
+.PHONY: check build test race packages whole full lint lint-code fmt golden oracle oracle-addresses fuzz assault soak histories ansible ansible-golden ansible-real ansible-random bench bench-hosts perf try demo pictures cover clean
 
 check: build lint-code race ## what CI runs
 
@@ -84,6 +84,9 @@ ansible: ## every playbook of testdata/ansible through moon and the real ansible
 
 ansible-golden: ## write down again what ansible-playbook answers; read the diff before committing it
 	ANSIBLE=golden $(GO) test -timeout 30m -run 'TestAnsibleItself|TestModulesItself' ./internal/test/ansible ./internal/test/machine
+
+ansible-real: ## whole projects of testdata/ansible-projects through both programs: recap, files, modes, links and what is printed; REAL_VERBOSE=1 shows all
+	ANSIBLE=real $(GO) test -timeout 90m -run 'TestAnsibleReal' ./internal/test/ansible
 
 ansible-random: ## a hundred playbooks that nobody wrote through both programs; RANDOM_SHRINK=1 makes what differs small
 	ANSIBLE=random $(GO) test -timeout 60m -v -run 'TestAnsibleRandom' ./internal/test/ansible

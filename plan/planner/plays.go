@@ -90,13 +90,7 @@ func inParallel(cs []*taskContext, g parallelGroup) []*taskContext {
 	if g.atOnce == 0 {
 		return cs
 	}
-	list := make([]*taskContext, len(cs))
-	for i, c := range cs {
-		one := *c
-		one.parallel = g.pos
-		list[i] = &one
-	}
-	return list
+	return altered(cs, func(c *taskContext) { c.parallel = g.pos })
 }
 
 // ordersPlay are the metas that divide a play into what comes before them and what comes after.
@@ -152,14 +146,7 @@ func (p *playsState) batches(pl *playbook.Play, all []*plannedHost, r *plan.Rend
 
 // always are the contexts for what no tag leaves out.
 func (p *playsState) always(cs []*taskContext) []*taskContext {
-	list := make([]*taskContext, len(cs))
-	for i, c := range cs {
-		one := *c
-		one.tags = append(slices.Clip(c.tags), "always")
-		one.env = nil
-		list[i] = &one
-	}
-	return list
+	return altered(cs, func(c *taskContext) { c.tags, c.env = append(slices.Clip(c.tags), "always"), nil })
 }
 
 // varsFiles reads the files of variables of a play, which may be others for each host.

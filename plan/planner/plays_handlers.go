@@ -11,17 +11,30 @@ import (
 	"moon/plan/playbook"
 )
 
-// takeHandlers adds the handlers of a role. Where it has been used before, they get the parameters of this use; with handlers_from it
-// may have others each time.
+// takeHandlers adds the handlers of a role. Where it has been used before, it is as with Ansible: to the use of a role that is read with
+// the play a handler of a name belongs to the last one; each use of an include has its own; those that listen are there for every use.
 func (hs *handlerSet) takeHandlers(r *role, t *playbook.Task, read func() []*handler) {
-	known, own := false, r.files.Handlers.File
-	for _, h := range hs.list {
-		if h.role != nil && h.role.Dir == r.Dir && h.role.Name == r.Name {
-			h.by, known = t, known || own != nil && h.file.Path == own.Path
-		}
+	own, used := r.files.Handlers.File, calls.UseOf(r.Name, r.Dir, t)
+	before := slices.DeleteFunc(slices.Clone(hs.list), func(h *handler) bool {
+		return h.role == nil || h.role.Dir != r.Dir || h.role.Name != r.Name || own == nil || h.file.Path != own.Path
+	})
+	if !t.Dynamic && slices.ContainsFunc(before, func(h *handler) bool { return h.used == used }) {
+		return
 	}
-	if !known {
-		hs.list = append(hs.list, read()...)
+	for _, h := range read() {
+		h.used = used
+		i := slices.IndexFunc(before, func(old *handler) bool {
+			return len(h.topics) == 0 && old.task == h.task && old.name == h.name && (old.used == used || !t.Dynamic)
+		})
+		if i >= 0 { // it may be notified already, so it is the same one
+			h = before[i]
+			if h.by = t; h.used == used {
+				continue
+			}
+			h.used = used
+			hs.list = slices.DeleteFunc(hs.list, func(other *handler) bool { return other == h })
+		}
+		hs.list = append(hs.list, h)
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 
 	"moon/plan"
 	"moon/plan/collection"
-	"moon/plan/eval/value"
 	"moon/plan/planner/bindings"
+	"moon/plan/planner/calls"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/vars"
@@ -138,14 +138,7 @@ func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, r *role) bool {
 		p.ReadFlag(dup, "allow_duplicates", p.Renderer(p.env(c, nil), c.chain), false) {
 		return false
 	}
-	texts := []string{r.Name, r.Dir, value.Text(plan.Plain(t.RoleParams)), value.Text(plan.Plain(t.StepVars))}
-	for _, list := range [][]playbook.Value{t.When, t.Tags} {
-		for _, v := range list {
-			texts = append(texts, value.Text(plan.Plain(v)))
-		}
-		texts = append(texts, "")
-	}
-	key := c.scene.BatchKey() + strings.Join(texts, "\x00")
+	key := c.scene.BatchKey() + calls.UseOf(r.Name, r.Dir, t)
 	if c.play.applied[key] {
 		return true
 	}
@@ -206,6 +199,8 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 			scene.RoleVars, scene.Defaults = sc.RoleVars, sc.Defaults
 			h := at
 			h.scene = &scene
+			given := p.enterRole(&h, t, r, false) // names of handlers may use what a role is given
+			h.params, h.block = given.params, given.block
 			return p.handlersOf(files.Handlers, &h, r, t)
 		})
 	}

@@ -45,7 +45,7 @@ func (p *planner) flushHandlers(cs []*taskContext) {
 			if scope < 0 {
 				scope = p.OpenScope(plan.Scope{
 					Kind: plan.ScopeSection, Parent: c.scope, Name: "handlers",
-					Origin: origin(h.task.Pos, c.chain), Handlers: true, Force: hs.force,
+					Origin: origin(h.task.Pos, c.chain), Handlers: true, Force: hs.force && !cs[0].mayFlush(),
 				}, "handlers")
 			}
 			list = append(list, p.handling(c, h, by, scope))

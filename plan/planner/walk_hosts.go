@@ -200,13 +200,7 @@ func (p *planner) deriveContexts(cs []*taskContext, t *playbook.Task) []*taskCon
 
 // searching are the contexts where these collections are searched.
 func searching(cs []*taskContext, in []string) []*taskContext {
-	list := make([]*taskContext, len(cs))
-	for i, c := range cs {
-		one := *c
-		one.collections = in
-		list[i] = &one
-	}
-	return list
+	return altered(cs, func(c *taskContext) { c.collections = in })
 }
 
 func (p *planner) deriveContext(c *taskContext, t *playbook.Task) *taskContext {
@@ -354,15 +348,12 @@ func (p *planner) blockOnce(cs []*taskContext, t *playbook.Task, item string) {
 		Kind: plan.ScopeBlock, Parallel: group.atOnce, Parent: first.scope, Name: p.groupName(first, t, "block"),
 		Origin: origin(t.Pos, first.chain), When: plan.WhenText(first.when), Hosts: len(cs), Item: item, Approves: t.Approves,
 	}, plan.FirstLine(cmp.Or(t.Name.Text(), "block")))
-	inner := make([]*taskContext, len(cs))
-	for i, c := range cs {
-		one := *c
-		one.scope = scope
+	inner := altered(cs, func(c *taskContext) {
+		c.scope = scope
 		if t.StepVars.Kind() == playbook.Map {
-			one.block = p.shareLayer(t, c.block, "block vars", c.chain)
+			c.block = p.shareLayer(t, c.block, "block vars", c.chain)
 		}
-		inner[i] = &one
-	}
+	})
 	began := *p.names.Produced.Now
 	inBody := inParallel(inner, group)
 	if len(t.Rescue)+len(t.Always) > 0 {
@@ -451,12 +442,9 @@ func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, group onHost
 	// Entered once for all hosts: the scope, the chain and the file are the same for each.
 	first := *c
 	leave := p.enter(&first, scope, group.label(f.Name), f, library.Opened{Path: target}, t.Pos)
-	inner := make([]*taskContext, len(cs))
-	for i, c := range cs {
-		one := *c
-		one.scope, one.chain, one.file, one.dir, one.cwd, one.item = first.scope, first.chain, first.file, first.dir, first.cwd, nil
-		inner[i] = &one
-	}
+	inner := altered(cs, func(c *taskContext) {
+		c.scope, c.chain, c.file, c.dir, c.cwd, c.item = first.scope, first.chain, first.file, first.dir, first.cwd, nil
+	})
 	p.planTasksForHosts(inParallel(inner, side), tasks)
 	leave()
 }

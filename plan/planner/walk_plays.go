@@ -146,6 +146,9 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	// As with Ansible, what a play is has its value before its hosts have any of their own: what an open place may set does not count.
 	r.Env.(*plan.Env).Settled = true
 	p.policy(play, r)
+	for _, m := range p.machines {
+		m.Names.EndShown()
+	}
 	p.preload(play, c)
 	machines := make([]*plannedHost, len(hosts))
 	for i, h := range hosts {

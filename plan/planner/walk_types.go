@@ -25,6 +25,7 @@ type handler struct {
 	task   *playbook.Task
 	name   string
 	topics []string // listen
+	used   string   // how its role is used; see calls.UseOf
 	role   *role    // nil for one of the play
 	file   *playbook.File
 	dir    string
@@ -219,10 +220,15 @@ type importContext struct {
 
 // within are the contexts in a scope of their own.
 func within(cs []*taskContext, scope int) []*taskContext {
+	return altered(cs, func(c *taskContext) { c.scope = scope })
+}
+
+// altered are copies of contexts with something changed in each.
+func altered(cs []*taskContext, change func(*taskContext)) []*taskContext {
 	list := make([]*taskContext, len(cs))
 	for i, c := range cs {
 		one := *c
-		one.scope = scope
+		change(&one)
 		list[i] = &one
 	}
 	return list

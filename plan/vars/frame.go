@@ -72,6 +72,21 @@ func (h *History) Forget(since int) {
 	}
 }
 
+// EndShown takes what roles have shown to the rest of their play out of what comes after it.
+func (g *Globals) EndShown() {
+	for _, h := range []*History{&g.ShownVars, &g.ShownDefaults} {
+		if len(h.Versions) == 0 {
+			continue
+		}
+		*h.Now++
+		for _, all := range h.Versions {
+			for i := len(all) - 1; i >= 0 && all[i].gone == 0; i-- {
+				all[i].gone = *h.Now
+			}
+		}
+	}
+}
+
 // Doubt says that what has been set since a moment may not happen.
 func (h *History) Doubt(since int) {
 	for _, versions := range h.Versions {

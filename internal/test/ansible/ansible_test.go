@@ -3,6 +3,7 @@ package ansible
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -28,7 +29,7 @@ import (
 //	                  then what else is to be known of it; see marks
 //	inventory         the usual one of testdata/ansible, if there is none
 //	site.yml          the playbook; what it does is told by the files it writes below {{ out }}
-//	want/recap        the exit status, and a line for each host with what is not 0
+//	want/recap        the exit status, and a line for each host with what is not 0; want/recap-2 of a second run
 //	want/out/…        the files written
 //	want/says         what moon must say, a line each
 //	ansible/…         what ansible-playbook 2.14 answers, where moon is wanted to answer something else
@@ -39,8 +40,10 @@ type trial struct {
 	about   string
 	mark    string // "" where moon is to be as ansible-playbook 2.14 is, or a key of marks
 	reason  string
-	flags   []string // of both
-	needs   string   // "root", or "ansible-core"
+	flags   []string          // of both
+	runs    []string          // the playbook of each run, and its own flags; the directory stays the same
+	spared  map[string]string // what only a comparison with ansible-playbook itself may find different, and why; see realTrial
+	needs   string            // "root", or "ansible-core"
 	archive *txtar.Archive
 	path    string
 	files   map[string]string
@@ -69,7 +72,7 @@ func readTrial(t *testing.T, path string) *trial {
 	}
 	c := &trial{
 		name: strings.TrimSuffix(filepath.Base(path), ".txtar"), path: path, archive: archive,
-		files: map[string]string{}, want: answer{}, ansible: answer{},
+		files: map[string]string{}, want: answer{}, ansible: answer{}, runs: []string{"site.yml"}, spared: map[string]string{},
 	}
 	c.readHead(t, string(archive.Comment))
 	for _, f := range archive.Files {
@@ -108,6 +111,15 @@ func (c *trial) readHead(t *testing.T, comment string) {
 			c.about = value
 		case key == "flags":
 			c.flags = strings.Fields(value)
+		case key == "playbook":
+			c.runs[0] = value
+		case key == "then" && value != "":
+			c.runs = append(c.runs, value)
+		case key == "spared":
+			name, reason, _ := strings.Cut(value, ": ")
+			if c.spared[name] = reason; reason == "" {
+				t.Errorf("%s: why may %s differ?", c.path, name)
+			}
 		case key == "needs" && (value == "root" || value == "ansible-core"):
 			c.needs = value
 		case marks[key] != "" && c.mark == "" && value != "":
@@ -137,7 +149,7 @@ func allTrials(t *testing.T) (all []*trial) {
 // TestAnsible runs every trial and compares what came of it with what is wanted: the counts of each host, the exit status,
 // the files written, and in them what was registered.
 func TestAnsible(t *testing.T) {
-	for _, c := range append(allTrials(t), allProjects(t)...) {
+	for _, c := range append(allTrials(t), writtenProjects(t)...) {
 		t.Run(c.name, func(t *testing.T) {
 			c.checkMachine(t)
 			t.Parallel()
@@ -169,7 +181,7 @@ func TestAnsibleItself(t *testing.T) {
 	if version, err := exec.Command(oracle, "--version").Output(); err != nil || !strings.Contains(string(version), "[core 2.14") {
 		t.Skipf("the trials hold what ansible-playbook 2.14 answers; this one is another: %.40s %v", version, err)
 	}
-	all := append(allTrials(t), allProjects(t)...)
+	all := append(allTrials(t), writtenProjects(t)...)
 	each := 1
 	if how == "" {
 		each = len(all)/12 + 1
@@ -181,7 +193,7 @@ func TestAnsibleItself(t *testing.T) {
 			t.Parallel()
 			got, said, _ := c.oracle(t, oracle)
 			if strings.HasPrefix(got["recap"], "exit 5\n") {
-				t.Fatalf("ansible-playbook refuses to work:\n%s", said)
+				t.Fatalf("ansible-playbook refuses to work:\n%s", said[0])
 			}
 			if how == "golden" {
 				c.save(t, got)
@@ -189,7 +201,7 @@ func TestAnsibleItself(t *testing.T) {
 			}
 			compareAnswers(t, got, c.ansible)
 			if t.Failed() {
-				t.Logf("ansible-playbook said\n%s", said)
+				t.Logf("ansible-playbook said\n%s", strings.Join(said, "\n"))
 			}
 		})
 	}
@@ -272,17 +284,17 @@ func (c *trial) lay(t *testing.T) (dir string) {
 	return dir
 }
 
-// args are those of both programs.
-func (c *trial) args(dir string) []string {
-	args := []string{"site.yml", "-e", "out=" + filepath.Join(dir, "out")}
-	if !slices.Contains(c.flags, "-i") {
+// args are those of both programs for a run.
+func (c *trial) args(dir, run string) []string {
+	args := append(strings.Fields(run), "-e", "out="+filepath.Join(dir, "out"))
+	if _, ok := c.files["inventory"]; ok && !slices.Contains(c.flags, "-i") {
 		args = append(args, "-i", "inventory")
 	}
 	return append(args, c.flags...)
 }
 
 // command is moon with what it is to print, in a home of its own inside the directory.
-func (c *trial) command(t *testing.T, dir, output string) *exec.Cmd {
+func (c *trial) command(t *testing.T, dir, run string, outputs ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -293,10 +305,21 @@ func (c *trial) command(t *testing.T, dir, output string) *exec.Cmd {
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(self, moon); err != nil {
+	if err := os.Symlink(self, moon); err != nil && !errors.Is(err, fs.ErrExist) {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(moon, append([]string{"run", "-o", output}, c.args(dir)...)...)
+	for name := range c.files {
+		if link := filepath.Join(home, ".ansible"); strings.HasPrefix(name, ".ansible/") { // what the user has at home
+			if err := os.Symlink("../.ansible", link); err != nil && !errors.Is(err, fs.ErrExist) {
+				t.Fatal(err)
+			}
+		}
+	}
+	args := []string{"run"}
+	for _, output := range outputs {
+		args = append(args, "-o", output)
+	}
+	cmd := exec.Command(moon, append(args, c.args(dir, run)...)...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "MOON_ANSIBLE_EXIT=1", "MOON_TRUST=true") // modules of a trial are its own
 	if c.needs != "ansible-core" {
@@ -309,13 +332,22 @@ func (c *trial) command(t *testing.T, dir, output string) *exec.Cmd {
 func (c *trial) moon(t *testing.T) (got answer, said string) {
 	t.Helper()
 	dir := c.lay(t)
-	var out, errs bytes.Buffer
-	cmd := c.command(t, dir, "json")
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	code := fakes.ExitCode(cmd.Run())
+	got = answer{}
+	for i, run := range c.runs {
+		var out, errs bytes.Buffer
+		cmd := c.command(t, dir, run, "json")
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		code := fakes.ExitCode(cmd.Run())
+		got[recapName(i)] = recapOf(code, hostCounts(out.Bytes()))
+		said += out.String() + errs.String()
+	}
+	c.collect(t, dir, got)
+	return got, said
+}
 
-	var hosts []events.HostCounts
-	for text := range bytes.Lines(out.Bytes()) {
+// hostCounts are those of the end of a run, of its events.
+func hostCounts(out []byte) (hosts []events.HostCounts) {
+	for text := range bytes.Lines(out) {
 		var line struct {
 			Type  string              `json:"type"`
 			Hosts []events.HostCounts `json:"hosts"`
@@ -324,17 +356,40 @@ func (c *trial) moon(t *testing.T) (got answer, said string) {
 			hosts = line.Hosts
 		}
 	}
-	return c.collect(t, dir, code, hosts), out.String() + errs.String()
+	return hosts
 }
 
 // recapLine is a host of PLAY RECAP.
 var recapLine = regexp.MustCompile(`(?m)^(\S+) +: ok=(\d+) +changed=(\d+) +unreachable=(\d+) +failed=(\d+) +skipped=(\d+) +rescued=(\d+) +ignored=(\d+)`)
 
 // oracle runs the trial with ansible-playbook, whatever the user has set for it.
-func (c *trial) oracle(t *testing.T, program string) (got answer, said, dir string) {
+func (c *trial) oracle(t *testing.T, program string) (got answer, said []string, dir string) {
 	t.Helper()
 	dir = c.lay(t)
-	cmd := exec.Command(program, c.args(dir)...)
+	got = answer{}
+	for i, run := range c.runs {
+		out, code := c.oracleRun(t, program, dir, run)
+		var hosts []events.HostCounts
+		for _, m := range recapLine.FindAllStringSubmatch(out, -1) {
+			h := events.HostCounts{Host: m[1]}
+			for i, n := range []*int{&h.OK, &h.Changed, &h.Unreachable, &h.Failed, &h.Skipped, &h.Rescued, &h.Ignored} {
+				if _, err := fmt.Sscan(m[i+2], n); err != nil {
+					t.Fatal(err)
+				}
+			}
+			hosts = append(hosts, h)
+		}
+		got[recapName(i)] = recapOf(code, hosts)
+		said = append(said, out)
+	}
+	c.collect(t, dir, got)
+	return got, said, dir
+}
+
+// oracleRun is one run of ansible-playbook.
+func (c *trial) oracleRun(t *testing.T, program, dir, run string) (said string, code int) {
+	t.Helper()
+	cmd := exec.Command(program, c.args(dir, run)...)
 	cmd.Dir = dir
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "ANSIBLE") {
@@ -348,23 +403,26 @@ func (c *trial) oracle(t *testing.T, program string) (got answer, said, dir stri
 			t.Fatal(err)
 		}
 	}
-	out, err := cmd.CombinedOutput()
-	var hosts []events.HostCounts
-	for _, m := range recapLine.FindAllStringSubmatch(string(out), -1) {
-		h := events.HostCounts{Host: m[1]}
-		for i, n := range []*int{&h.OK, &h.Changed, &h.Unreachable, &h.Failed, &h.Skipped, &h.Rescued, &h.Ignored} {
-			if _, err := fmt.Sscan(m[i+2], n); err != nil {
-				t.Fatal(err)
-			}
-		}
-		hosts = append(hosts, h)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	code = fakes.ExitCode(cmd.Run())
+	warnings := strings.Trim(strings.ReplaceAll(errs.String(), "\n\n", "\n"), "\n")
+	if strings.Contains(warnings, "ERROR!") {
+		return out.String() + "\n\n" + warnings + "\n", code
 	}
-	return c.collect(t, dir, fakes.ExitCode(err), hosts), string(out), dir
+	return out.String() + "\n\n[it warns]\n" + warnings + "\n", code
 }
 
-// collect reads what a run has left.
-func (c *trial) collect(t *testing.T, dir string, code int, hosts []events.HostCounts) answer {
-	t.Helper()
+// recapName is that of a run in an answer.
+func recapName(run int) string {
+	if run == 0 {
+		return "recap"
+	}
+	return fmt.Sprintf("recap-%d", run+1)
+}
+
+// recapOf is the exit status of a run, and a line for each host with what is not 0.
+func recapOf(code int, hosts []events.HostCounts) string {
 	var recap strings.Builder
 	fmt.Fprintf(&recap, "exit %d\n", code)
 	slices.SortFunc(hosts, func(a, b events.HostCounts) int { return strings.Compare(a.Host, b.Host) })
@@ -380,7 +438,12 @@ func (c *trial) collect(t *testing.T, dir string, code int, hosts []events.HostC
 		}
 		recap.WriteString("\n")
 	}
-	got := answer{"recap": recap.String()}
+	return recap.String()
+}
+
+// collect reads the files that runs have left.
+func (c *trial) collect(t *testing.T, dir string, got answer) {
+	t.Helper()
 	err := filepath.WalkDir(filepath.Join(dir, "out"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
@@ -393,7 +456,6 @@ func (c *trial) collect(t *testing.T, dir string, code int, hosts []events.HostC
 	if err != nil {
 		t.Fatal(err)
 	}
-	return got
 }
 
 // steadyFile is the text of a file without what differs from run to run, and between the two programs.
@@ -455,7 +517,15 @@ func (c *trial) save(t *testing.T, got answer) {
 	c.archive.Files = slices.DeleteFunc(c.archive.Files, func(f txtar.File) bool {
 		return strings.HasPrefix(f.Name, under) && f.Name != "want/says"
 	})
-	for _, name := range append([]string{"recap"}, slices.DeleteFunc(slices.Sorted(maps.Keys(got)), func(n string) bool { return n == "recap" })...) {
+	recaps, files := []string{}, []string{}
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		if strings.HasPrefix(name, "recap") {
+			recaps = append(recaps, name)
+		} else {
+			files = append(files, name)
+		}
+	}
+	for _, name := range append(recaps, files...) {
 		c.archive.Files = append(c.archive.Files, txtar.File{Name: under + name, Data: []byte(got[name])})
 	}
 	if err := os.WriteFile(c.path, txtar.Format(c.archive), 0o644); err != nil {

@@ -17,7 +17,7 @@ var ansibleParts = []string{
 
 // TestAnsiblePage compares the lists of the page with the trials.
 func TestAnsiblePage(t *testing.T) {
-	trials := append(allTrials(t), allProjects(t)...)
+	trials := append(allTrials(t), writtenProjects(t)...)
 	text := strings.Join(fakes.ReadLines(t, fakes.AnsiblePage), "\n")
 	for _, list := range []struct {
 		name string

@@ -129,3 +129,15 @@ func fits(text, name string) bool {
 	before, after := strings.TrimLeft(text[:from], " \t\n"), strings.TrimRight(text[to+1:], " \t\n")
 	return len(name) >= len(before)+len(after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after)
 }
+
+// UseOf is what tells a use of a role, as it is written, from others.
+func UseOf(name, dir string, t *playbook.Task) string {
+	texts := []string{name, dir, value.Text(plan.Plain(t.RoleParams)), value.Text(plan.Plain(t.StepVars))}
+	for _, list := range [][]playbook.Value{t.When, t.Tags} {
+		for _, v := range list {
+			texts = append(texts, value.Text(plan.Plain(v)))
+		}
+		texts = append(texts, "")
+	}
+	return strings.Join(texts, "\x00")
+}
