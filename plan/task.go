@@ -68,8 +68,8 @@ func (k *Task) Values(r *Renderer, args []Arg, home string, prefix string, each 
 			left = true
 			continue
 		}
-		if prefix == "" && k.Action.Name == "set_fact" && g.Field == nil && k.Dialect.Rules().ReadsFlags {
-			v = saysWhether(v)
+		if prefix == "" && k.Action.Name == "set_fact" && g.Field == nil {
+			v = k.Dialect.Rules().FactValue(v)
 		}
 		// From here on maps have no order. What set_fact sets must have it when it is printed.
 		if prefix == "" && k.Action.Name == "set_fact" {
@@ -84,19 +84,6 @@ func (k *Task) Values(r *Renderer, args []Arg, home string, prefix string, each 
 		m["msg"] = "Hello world!" // what debug prints to whom has left out what it is to print
 	}
 	return m
-}
-
-// saysWhether makes a truth value of a text that is the word for one, as Ansible's set_fact does, however the text came about.
-func saysWhether(v any) any {
-	text, ok := v.(string)
-	switch {
-	case !ok:
-	case strings.EqualFold(text, "true"), strings.EqualFold(text, "yes"):
-		return true
-	case strings.EqualFold(text, "false"), strings.EqualFold(text, "no"):
-		return false
-	}
-	return v
 }
 
 // ArgValue renders an argument by the kind of its field. Each is called with the names of the parts that are rendered.
