@@ -50,7 +50,7 @@ func filterPasswordHash(c *call.Input) (any, error) {
 		return nil, value.Errorf(value.TypeError, "", "knows sha512, sha256 and yescrypt, not `%s`", name)
 	}
 	salt := c.ArgText(1, "")
-	if salt == "" && c.World.Chance != nil {
+	if salt == "" && c.World.Chance != nil && formOf(c.Shared).drawsSalt {
 		if salt, err = drawnSalt(c); err != nil {
 			return nil, err
 		}

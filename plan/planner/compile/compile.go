@@ -413,6 +413,11 @@ func (c *Compiler) ReportUnfit(k *plan.Task, r *plan.Renderer, idle bool) {
 		}
 		c.problems.Report(d)
 	}
+	if k.Undo != nil {
+		for _, one := range k.Undo.Unfit { // nothing provides for the failure of what reverses a step
+			c.problems.Report(one.Diagnostic)
+		}
+	}
 }
 
 // RefuseArgument reports an argument that an action does not have.
