@@ -17,7 +17,7 @@ func planBlockinfile(ctx context.Context, a *exec.Attempt) (*exec.Change, error)
 	e := edit{
 		plain: true,
 		path:  args.Path, mode: args.Mode, owner: args.Owner, group: args.Group, more: args.FileAttributes,
-		create: args.Create, hint: toCreate, gone: args.State == fsys.Absent, backup: args.Backup, validate: args.Validate,
+		create: args.Create, parents: true, fresh: "File created", hint: toCreate, gone: args.State == fsys.Absent, backup: args.Backup, validate: args.Validate,
 	}
 	var edited lines.Edited
 	var wrong error

@@ -1,6 +1,7 @@
 package action
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ type edit struct {
 	more     spec.FileAttributes
 	create   bool   // the file, if there is none
 	parents  bool   // and the directories above it
+	fresh    string // what is said of a file that is made; "": what was done to its text
 	hint     string // added to the error if there is none
 	plain    bool   // in plays the result says only what was done
 	gone     bool   // or take it for edited
@@ -85,6 +87,7 @@ func (t *target) editInNew(ctx context.Context, a *exec.Attempt, c *exec.Change,
 	}
 	c.AtEnd(made.Close)
 	text, says := do("")
+	says = cmp.Or(e.fresh, says)
 	t.from = fsys.Source{Data: []byte(text), Size: int64(len(text))}
 	c.Predictions, c.Resources = append(c.Predictions, made.Predictions...), append(c.Resources, made.Resources...)
 	c.AddFile(events.ChangeCreate, e.path)
@@ -163,6 +166,9 @@ func (t *target) editText(ctx context.Context, a *exec.Attempt, c *exec.Change, 
 	edited, says := do(text)
 	t.from = fsys.Source{Data: []byte(edited), Size: int64(len(edited))}
 	c.Ended = text != "" && !strings.HasSuffix(text, "\n") && strings.HasSuffix(edited, "\n")
+	if is.Kind == fsys.Absent {
+		says = cmp.Or(e.fresh, says)
+	}
 	if edited != text {
 		t.says = says
 		c.Fields["msg"] = says

@@ -225,7 +225,13 @@ func contains(ctx context.Context, file io.Reader, args *spec.FindArgs, size int
 	if err != nil {
 		return false, err
 	}
-	return args.Text.Match(strings.ReplaceAll(string(text), "\r\n", "\n")) // as Python reads it
+	whole := strings.ReplaceAll(string(text), "\r\n", "\n") // as Python reads it
+	found, err := args.Text.Match(whole)
+	// For Python $ is also the place before a line break that ends the text.
+	if last, ok := strings.CutSuffix(whole, "\n"); ok && !found && err == nil && strings.Contains(args.Text.String(), "$") {
+		return args.Text.Match(last)
+	}
+	return found, err
 }
 
 func hasLine(ctx context.Context, file io.Reader, re *pyregexp.Pattern) (bool, error) {

@@ -17,7 +17,7 @@ func planLineinfile(ctx context.Context, a *exec.Attempt) (*exec.Change, error) 
 	e := edit{
 		plain: true,
 		path:  args.Path, mode: args.Mode, owner: args.Owner, group: args.Group, more: args.FileAttributes,
-		create: args.Create, hint: toCreate, gone: args.State == fsys.Absent, backup: args.Backup, validate: args.Validate,
+		create: args.Create, parents: true, hint: toCreate, gone: args.State == fsys.Absent, backup: args.Backup, validate: args.Validate,
 	}
 	removed := 0
 	var edited lines.Edited

@@ -251,7 +251,8 @@ func (s *survey) localFacts() {
 func (s *survey) localFact(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		//nolint:staticcheck // like the others here, it is the fact's value, in the words that playbooks look for
+		return nil, fmt.Errorf("Could not stat fact (%s): %w", path, err)
 	}
 	// Executable is what makes a program of it, the name is the same for both.
 	if info.Mode()&0o100 == 0 {
@@ -259,7 +260,7 @@ func (s *survey) localFact(path string) ([]byte, error) {
 	}
 	out, err := (&process.Asker{}).Run(s.ctx, path)
 	if err != nil {
-		//nolint:staticcheck // it is the fact's value, in the words that playbooks look for
+		//nolint:staticcheck // as above
 		return nil, fmt.Errorf("Failure executing fact script (%s), %w", path, err)
 	}
 	return out, nil

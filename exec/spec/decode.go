@@ -67,6 +67,43 @@ func (d *decoder) reportProblem(field, hint, format string, args ...any) {
 	d.problems = append(d.problems, Problem{field, fmt.Sprintf(format, args...), hint})
 }
 
+// sourceAndDest are the actions whose missing arguments Ansible names in one sentence, as it looks at them before their modules do.
+var sourceAndDest = []string{"fetch", "template", "assemble"}
+
+// WordsFor is what Ansible's module says of a problem with arguments, for playbooks that look; "" if it has no fixed words for it.
+func (a *Action) WordsFor(p Problem, args map[string]any) string {
+	f, ok := a.Field(p.Field)
+	if !ok {
+		return ""
+	}
+	_, v, given := f.findGiven(args)
+	text, isText := asText(v)
+	switch {
+	case !given && f.Required && slices.Contains(sourceAndDest, a.Name):
+		return "src and dest are required"
+	case !given && f.Required:
+		return "missing required arguments: " + f.Name
+	case given && isText && len(f.Enum) > 0 && !slices.Contains(f.Enum, text):
+		return fmt.Sprintf("value of %s must be one of: %s, got: %s", f.Name, strings.Join(f.Enum, ", "), text)
+	}
+	return ""
+}
+
+// UnsupportedWords is what Ansible's module says of an argument that it does not have.
+func UnsupportedWords(a *Action, key string) string {
+	if a == nil {
+		return ""
+	}
+	var known []string
+	for _, f := range a.Fields() {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
+	}
+	slices.Sort(known)
+	return fmt.Sprintf("Unsupported parameters for (%s) module: %s. Supported parameters include: %s.", a.Name, key, strings.Join(known, ", "))
+}
+
 // findGiven finds the field's value under any of its names. A null is a value only where any value is.
 func (f *Field) findGiven(args map[string]any) (name string, value any, ok bool) {
 	if v, there := args[f.Name]; v != nil || there && f.Kind == Any {

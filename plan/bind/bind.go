@@ -132,6 +132,9 @@ func (b *Bound) Call() (*plan.Call, error) {
 	call := &plan.Call{Action: k.Action.Name, Name: s.Name, Cwd: s.Cwd, Env: s.Env}
 	// The same renderer serves all that follows, so a mistake in any of it is found before the step does anything.
 	r, problems := b.collecting()
+	if len(k.Unfit) > 0 { // and the plan has said that the task will fail for it
+		return nil, b.unfit(k.Unfit[0])
+	}
 	otherwise := b.env.MissesAny(k.Took) // what was known ahead is not so: a person excludes the step that sets it
 	if k.Call != nil && !otherwise {
 		call.Args, call.Raw, call.Summary, call.Ordered = k.Call.Args, k.Call.Raw, s.Summary, k.Call.Ordered
@@ -144,7 +147,9 @@ func (b *Bound) Call() (*plan.Call, error) {
 		typed, wrong := k.Action.Decode(call.Raw)
 		if len(wrong) > 0 {
 			v, _ := plan.ValueOf(k.Args, wrong[0].Field)
-			return nil, &Problem{diag.Diagnostic{Pos: v.Pos(), Message: wrong[0].Message, Hint: wrong[0].Hint}}
+			return nil, b.unfit(plan.Misfit{
+				Diagnostic: diag.Diagnostic{Pos: v.Pos(), Message: wrong[0].Message, Hint: wrong[0].Hint}, Words: k.Action.WordsFor(wrong[0], call.Raw),
+			})
 		}
 		for _, text := range k.Action.Secrets(call.Raw) {
 			b.plan.Secrets().Add("", text)
@@ -175,6 +180,12 @@ func (b *Bound) Call() (*plan.Call, error) {
 		call.Summary = ""
 	}
 	return call, nil
+}
+
+// unfit is what is wrong with arguments, in a playbook of plays in the words that Ansible has for it.
+func (b *Bound) unfit(m plan.Misfit) *Problem {
+	m.Message = b.plan.Dialect.Rules().Refusal(m.Message, m.Words)
+	return &Problem{m.Diagnostic}
 }
 
 // fillOpen renders the name, the environment and the directory again, because something in them may have been open.

@@ -1,6 +1,10 @@
 package dialect
 
-import "time"
+import (
+	"cmp"
+	"strings"
+	"time"
+)
 
 // Dialect is the language of a playbook. The zero value is that of steps. Outside of this package it is carried and asked, and not
 // compared: a new difference is a line of Rules, or an Of where it is needed, so that both sides of it stand next to each other.
@@ -27,6 +31,9 @@ func (o Of[T]) In(d Dialect) T {
 type Rules struct {
 	OnFailure  string        // what a failure stops unless the call says: events of steps drain, a host of plays leaves
 	RetryDelay time.Duration // between two attempts
+
+	FactValue func(v any) any                    // what set_fact makes of a value
+	Refusal   func(message, words string) string // of moon's words for what is wrong with arguments and Ansible's, if it has any, those a task fails with
 
 	OverHosts bool // a task is done once on each of many hosts: whoever shows or counts steps does so by task and host
 
@@ -56,13 +63,28 @@ func (d Dialect) Rules() *Rules { return rules.In(d) }
 var rules = Of[*Rules]{
 	Steps: &Rules{
 		OnFailure: "drain", RetryDelay: time.Second,
+		FactValue: func(v any) any { return v }, Refusal: func(message, _ string) string { return message },
 		FieldsAreNames: true, AbsenceSpreads: true, ExcludedRegisters: true, MakesFiles: true,
 		ReadsSources: true, CommaTags: true, TagsExist: true,
 	},
 	Ansible: &Rules{
 		OnFailure: "host", RetryDelay: 5 * time.Second,
+		FactValue: saysWhether, Refusal: func(message, words string) string { return cmp.Or(words, message) },
 		OverHosts: true, UnneededIsOK: true, FailedChanges: true, DecidesDry: true, PrintsUndefined: true, AnyHolds: true,
 		FactsAhead: true,
 		KeepsPaths: true, OrdersMaps: true, OldNumbers: true, ReadsFlags: true,
 	},
+}
+
+// saysWhether makes a truth value of a text that is the word for one, as Ansible's set_fact does, however the text came about.
+func saysWhether(v any) any {
+	text, ok := v.(string)
+	switch {
+	case !ok:
+	case strings.EqualFold(text, "true"), strings.EqualFold(text, "yes"):
+		return true
+	case strings.EqualFold(text, "false"), strings.EqualFold(text, "no"):
+		return false
+	}
+	return v
 }

@@ -141,6 +141,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	}
 	inviting := t.Action == "add_host" || t.Action == "group_by"
 	s.Approves = c.approves && (s.Place != nil || inviting)
+	p.ReportUnfit(k, r, idle)
 	open := len(f.All)
 	raw := p.fillArgs(&s, k, r, f)
 	f.At("") // the last argument is closed, too
@@ -163,7 +164,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	s.Terminal = p.ReadFlag(t.Interactive, "interactive", r, false)
 	// What is still open is decoded by the run, with the same code (bind).
 	if k.Sound && (!k.Open || adds && !changes) && !r.Failed && !r.Undefined && !idle {
-		p.Decode(k, raw, c.chain)
+		p.Decode(k, raw, r)
 		for _, text := range k.Action.Secrets(raw) {
 			p.secrets.Add("", text)
 		}

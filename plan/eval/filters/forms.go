@@ -44,6 +44,7 @@ func init() {
 				return o, nil
 			},
 			shortHash: func(hash string) string { return strings.Replace(hash, "$rounds=5000$", "$", 1) }, // what is not said means 5000
+			drawsSalt: true,
 			escape:    call.EscapeForPython, quote: call.QuoteForPython,
 			json: func(c *call.Input, layout value.Layout) value.Layout {
 				layout.PythonNumbers, layout.ASCII, layout.Sorted = true, !c.Has(2) || c.ArgTruth(2), c.ArgTruth(1)

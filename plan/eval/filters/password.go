@@ -38,7 +38,7 @@ const (
 )
 
 // filterPasswordHash gives a password in the form that /etc/shadow keeps. It needs a salt: one that is made up would make
-// another plan of the same files.
+// another plan of the same files. In plays, where chance is drawn when a task runs, it may be of chance.
 func filterPasswordHash(c *call.Input) (any, error) {
 	password, err := c.ValueText()
 	if err != nil {
@@ -50,8 +50,13 @@ func filterPasswordHash(c *call.Input) (any, error) {
 		return nil, value.Errorf(value.TypeError, "", "knows sha512, sha256 and yescrypt, not `%s`", name)
 	}
 	salt := c.ArgText(1, "")
+	if salt == "" && c.World.Chance != nil && formOf(c.Shared).drawsSalt {
+		if salt, err = drawnSalt(c); err != nil {
+			return nil, err
+		}
+	}
 	switch {
-	case c.Arg(1) == nil || salt == "":
+	case salt == "":
 		return nil, value.Errorf(value.TypeError,
 			"give one that is kept, such as `| password_hash('sha512', salt)`: one that is made up would change the password with every run", "needs a salt")
 	case len(salt) > maxSalt || strings.Trim(salt, saltLetters) != "":
@@ -72,6 +77,19 @@ func filterPasswordHash(c *call.Input) (any, error) {
 	// Shortened behind the cache, which both dialects share.
 	made, err := hashed(name, password, salt, rounds)
 	return formOf(c.Shared).shortHash(made), err
+}
+
+// drawnSalt is a salt of chance, which a playbook that means to have the same password twice does not use.
+func drawnSalt(c *call.Input) (string, error) {
+	t, err := generator(c, nil)
+	if err != nil {
+		return "", err
+	}
+	salt := make([]byte, maxSalt)
+	for i := range salt {
+		salt[i] = saltLetters[t.Below(uint64(len(saltLetters)))]
+	}
+	return string(salt), nil
 }
 
 // hashedPasswords remembers what was computed, by all that it was computed from: a template is rendered more than once,

@@ -34,6 +34,7 @@ type Compiler struct {
 	facts    *vars.FactUsage
 	plugins  plan.Plugins
 	compiled map[*playbook.Task]*plan.Compiled
+	unfit    []plan.Misfit // found in the arguments of the task that is read
 }
 
 // form is what differs between the steps of a playbook and the tasks of its plays.
@@ -270,8 +271,9 @@ func (c *Compiler) CheckGlob(r *plan.Renderer, v playbook.Value, key string) {
 	}
 }
 
-// Decode turns known arguments into the action's typed ones, and finds what is wrong with them.
-func (c *Compiler) Decode(k *plan.Task, raw map[string]any, chain []string) {
+// Decode turns known arguments into the action's typed ones, and finds what is wrong with them. Where r says that the task may fail, that
+// is left to the run.
+func (c *Compiler) Decode(k *plan.Task, raw map[string]any, r *plan.Renderer) {
 	typed, wrong := k.Action.Decode(raw)
 	for _, problem := range wrong {
 		pos, width := k.Src.ActionPos, utf8.RuneCountInString(k.Src.ActionKey)
@@ -281,8 +283,12 @@ func (c *Compiler) Decode(k *plan.Task, raw map[string]any, chain []string) {
 			// The argument that is missing may be the one that was misspelt, and that was reported.
 			continue
 		}
-		c.problems.Blame("argument "+problem.Field,
-			diag.Diagnostic{Pos: pos, Width: width, Message: problem.Message, Hint: problem.Hint, Chain: chain})
+		d := diag.Diagnostic{Pos: pos, Width: width, Message: problem.Message, Hint: problem.Hint, Chain: r.Chain}
+		if r.MayFail {
+			d.Severity, d.Message = diag.Warning, d.Message+plan.FailsThere
+			k.Open = true
+		}
+		c.problems.Blame("argument "+problem.Field, d)
 	}
 	if len(wrong) == 0 && (k.Search == nil || !k.Search.Missed) { // what is missing is looked for again in the run
 		k.Call = &plan.Call{Action: k.Action.Name, Args: typed, Raw: raw}
@@ -327,7 +333,9 @@ func (c *Compiler) compile(t *playbook.Task, chain []string) *plan.Compiled {
 		k.Args, k.Sound = plan.IncludeVarsArgs(t), true
 		return k
 	}
+	c.unfit = nil
 	k.Args, k.Sound = c.arguments(k.Action, t, chain)
+	k.Unfit, c.unfit = c.unfit, nil
 	// Refused arguments are not among them. What is then missing must not be reported as a second mistake.
 	written := t.Args.Len() + t.ExtraArgs.Len()
 	if t.Args.Kind() == playbook.String && k.Action.Free == "" {
@@ -357,13 +365,17 @@ func (c *Compiler) arguments(a *spec.Action, t *playbook.Task, chain []string) (
 	case kind == playbook.String:
 		for _, kv := range playbook.SplitPairs(v.Text()) {
 			if kv.Key == "" {
-				c.problems.Errorf(v.PosAt(kv.At), utf8.RuneCountInString(kv.Value), chain, "write its arguments as a map, or as key=value",
-					"`%s` does not take a plain text", a.Name)
+				c.misfit("", diag.Diagnostic{
+					Pos: v.PosAt(kv.At), Width: utf8.RuneCountInString(kv.Value), Chain: chain,
+					Message: "`" + a.Name + "` does not take a plain text", Hint: "write its arguments as a map, or as key=value",
+				})
 				return nil, false
 			}
 			f, ok := a.Field(kv.Key)
 			if !ok && !a.Open && !spec.IsLater(a.Name, kv.Key) {
-				c.RefuseArgument(kv.Key, a.Name, v.PosAt(kv.At), plan.FieldNames(a.Fields()), chain)
+				if d, wrong := c.unknownArgument(kv.Key, a.Name, v.PosAt(kv.At), plan.FieldNames(a.Fields()), chain); wrong {
+					c.misfit(spec.UnsupportedWords(a, kv.Key), d)
+				}
 				continue
 			}
 			name := kv.Key
@@ -390,15 +402,44 @@ func (c *Compiler) arguments(a *spec.Action, t *playbook.Task, chain []string) (
 	return args, true
 }
 
+// misfit takes down what is wrong with the arguments of the task that is read: whether it may fail for that is known where it is planned.
+func (c *Compiler) misfit(words string, d diag.Diagnostic) {
+	c.unfit = append(c.unfit, plan.Misfit{Diagnostic: d, Words: words})
+}
+
+// ReportUnfit reports what is wrong with how the arguments of a task are written. Where it may fail, that is left to the run.
+func (c *Compiler) ReportUnfit(k *plan.Task, r *plan.Renderer, idle bool) {
+	for _, one := range k.Unfit {
+		d := one.Diagnostic
+		if r.MayFail && !idle {
+			d.Severity, d.Message = diag.Warning, d.Message+plan.FailsThere
+			r.Undefined, r.Fails = true, true
+		}
+		c.problems.Report(d)
+	}
+	if k.Undo != nil {
+		for _, one := range k.Undo.Unfit { // nothing provides for the failure of what reverses a step
+			c.problems.Report(one.Diagnostic)
+		}
+	}
+}
+
 // RefuseArgument reports an argument that an action does not have.
 func (c *Compiler) RefuseArgument(key, of string, pos diag.Pos, known, chain []string) {
+	if d, wrong := c.unknownArgument(key, of, pos, known, chain); wrong {
+		c.problems.Report(d)
+	}
+}
+
+// unknownArgument is what is said of an argument that an action does not have. What Ansible ignores is only warned of, here.
+func (c *Compiler) unknownArgument(key, of string, pos diag.Pos, known, chain []string) (d diag.Diagnostic, wrong bool) {
 	if a, ok := spec.Lookup(of); ok && a.Lax && c.plan.Dialect.Rules().OverHosts {
 		c.problems.Report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: pos, Width: utf8.RuneCountInString(key), Chain: chain,
 			Hint:    cmp.Or(suggest.DidYouMean(key, known), "remove it"),
 			Message: fmt.Sprintf("`%s` does nothing: `%s` has no such argument, and Ansible ignores it", key, of),
 		})
-		return
+		return d, false
 	}
 	hint := suggest.DidYouMean(key, known)
 	if hint == "" && slices.Contains(known, plan.OtherArgs[key]) {
@@ -408,7 +449,9 @@ func (c *Compiler) RefuseArgument(key, of string, pos diag.Pos, known, chain []s
 	if hint == "" && len(known) < 16 {
 		hint = "it takes " + strings.Join(known, ", ")
 	}
-	c.problems.Errorf(pos, utf8.RuneCountInString(key), chain, hint, "unknown argument `%s` of `%s`", key, of)
+	return diag.Diagnostic{
+		Pos: pos, Width: utf8.RuneCountInString(key), Chain: chain, Hint: hint, Message: fmt.Sprintf("unknown argument `%s` of `%s`", key, of),
+	}, true
 }
 
 func (c *Compiler) mapArguments(of string, open bool, lookup func(string) (*spec.Field, bool), v playbook.Value,
@@ -424,7 +467,10 @@ func (c *Compiler) mapArguments(of string, open bool, lookup func(string) (*spec
 		case open, spec.IsLater(of, e.Key):
 			args = append(args, c.Argument(e.Key, e.Key, nil, e.Value, chain))
 		default:
-			c.RefuseArgument(e.Key, of, e.Pos, known, chain)
+			if d, wrong := c.unknownArgument(e.Key, of, e.Pos, known, chain); wrong {
+				a, _ := spec.Lookup(of)
+				c.misfit(spec.UnsupportedWords(a, e.Key), d)
+			}
 		}
 	}
 	return args

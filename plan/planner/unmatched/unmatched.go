@@ -47,6 +47,11 @@ func (u *Rule) VisitTask(t *playbook.Task, at walk.Place) {
 	u.planned = u.Compiled(t)
 	u.defaults = u.defaults || len(t.ModuleDefaults) > 0
 	k := u.CompileTask(t, at.Chain)
+	if !u.planned {
+		for _, one := range k.Unfit {
+			u.Report(one.Diagnostic)
+		}
+	}
 	switch {
 	case t.Kind != playbook.Action:
 	case t.Action == "meta":
