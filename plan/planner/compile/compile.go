@@ -447,7 +447,8 @@ func (c *Compiler) unknownArgument(key, of string, pos diag.Pos, known, chain []
 		hint = "it takes " + strings.Join(known, ", ")
 	}
 	return diag.Diagnostic{
-		Pos: pos, Width: utf8.RuneCountInString(key), Chain: chain, Hint: hint, Message: fmt.Sprintf("unknown argument `%s` of `%s`", key, of),
+		Pos: pos, Width: utf8.RuneCountInString(key), Chain: chain, Hint: hint,
+		Message: fmt.Sprintf("unknown argument `%s` of `%s`", key, of),
 	}, true
 }
 
