@@ -68,11 +68,9 @@ func (k *Task) Values(r *Renderer, args []Arg, home string, prefix string, each 
 			left = true
 			continue
 		}
-		if prefix == "" && k.Action.Name == "set_fact" && g.Field == nil {
-			v = k.Dialect.Rules().FactValue(v)
-		}
 		// From here on maps have no order. What set_fact sets must have it when it is printed.
 		if prefix == "" && k.Action.Name == "set_fact" {
+			v = k.Dialect.Rules().FactValue(v)
 			r.remember(g.Name, v)
 		}
 		m[g.Name] = value.Ordinary(v)

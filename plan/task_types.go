@@ -167,13 +167,8 @@ type Compiled struct {
 	Refused  *diag.Diagnostic // why its action cannot be used, which does not matter where it is left out; nil if it can
 	Reached  int              // how often it was planned, on whichever host
 	Misspelt bool             // an argument is not known: it may be one that seems to be missing
-	Unfit    []Misfit         // what is wrong with how its arguments are written
-}
-
-// Misfit is something wrong with how the arguments of a task are written.
-type Misfit struct {
-	diag.Diagnostic
-	Words string // what Ansible's module says of it, for playbooks that look; "" if that has no fixed words
+	Unfit    diag.List        // what is wrong with how its arguments are written
+	Words    string           // what Ansible's module says of the first of these, for playbooks that look; "" if it has no fixed words
 }
 
 // Arg is one argument as written.

@@ -133,7 +133,7 @@ func (b *Bound) Call() (*plan.Call, error) {
 	// The same renderer serves all that follows, so a mistake in any of it is found before the step does anything.
 	r, problems := b.collecting()
 	if len(k.Unfit) > 0 { // and the plan has said that the task will fail for it
-		return nil, b.unfit(k.Unfit[0])
+		return nil, b.unfit(k.Unfit[0], k.Words)
 	}
 	otherwise := b.env.MissesAny(k.Took) // what was known ahead is not so: a person excludes the step that sets it
 	if k.Call != nil && !otherwise {
@@ -147,9 +147,8 @@ func (b *Bound) Call() (*plan.Call, error) {
 		typed, wrong := k.Action.Decode(call.Raw)
 		if len(wrong) > 0 {
 			v, _ := plan.ValueOf(k.Args, wrong[0].Field)
-			return nil, b.unfit(plan.Misfit{
-				Diagnostic: diag.Diagnostic{Pos: v.Pos(), Message: wrong[0].Message, Hint: wrong[0].Hint}, Words: k.Action.WordsFor(wrong[0], call.Raw),
-			})
+			d := diag.Diagnostic{Pos: v.Pos(), Message: wrong[0].Message, Hint: wrong[0].Hint}
+			return nil, b.unfit(d, k.Action.WordsFor(wrong[0], call.Raw))
 		}
 		for _, text := range k.Action.Secrets(call.Raw) {
 			b.plan.Secrets().Add("", text)
@@ -183,9 +182,9 @@ func (b *Bound) Call() (*plan.Call, error) {
 }
 
 // unfit is what is wrong with arguments, in a playbook of plays in the words that Ansible has for it.
-func (b *Bound) unfit(m plan.Misfit) *Problem {
-	m.Message = b.plan.Dialect.Rules().Refusal(m.Message, m.Words)
-	return &Problem{m.Diagnostic}
+func (b *Bound) unfit(d diag.Diagnostic, words string) *Problem {
+	d.Message = b.plan.Dialect.Rules().Refusal(d.Message, words)
+	return &Problem{d}
 }
 
 // fillOpen renders the name, the environment and the directory again, because something in them may have been open.

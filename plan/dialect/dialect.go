@@ -33,7 +33,7 @@ type Rules struct {
 	RetryDelay time.Duration // between two attempts
 
 	FactValue func(v any) any                    // what set_fact makes of a value
-	Refusal   func(message, words string) string // of moon's words for what is wrong with arguments and Ansible's, if it has any, those a task fails with
+	Refusal   func(message, words string) string // what a task with wrong arguments fails with: moon's words, or Ansible's if it has some
 
 	OverHosts bool // a task is done once on each of many hosts: whoever shows or counts steps does so by task and host
 

@@ -17,7 +17,7 @@ type form struct {
 	matchCase bool // of unique
 	noGroup   any  // what a group of a pattern gives that took no part
 	shortHash func(hash string) string
-	drawsSalt bool                     // password_hash draws one where none is given
+	drawsSalt bool                     // password_hash draws one if none is given
 	escape    func(text string) string // regex_escape
 	quote     func(text string) string // of a shell
 	json      func(c *call.Input, layout value.Layout) value.Layout

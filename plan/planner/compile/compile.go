@@ -34,7 +34,7 @@ type Compiler struct {
 	facts    *vars.FactUsage
 	plugins  plan.Plugins
 	compiled map[*playbook.Task]*plan.Compiled
-	unfit    []plan.Misfit // found in the arguments of the task that is read
+	reading  *plan.Compiled // the task whose arguments are read
 }
 
 // form is what differs between the steps of a playbook and the tasks of its plays.
@@ -333,9 +333,8 @@ func (c *Compiler) compile(t *playbook.Task, chain []string) *plan.Compiled {
 		k.Args, k.Sound = plan.IncludeVarsArgs(t), true
 		return k
 	}
-	c.unfit = nil
+	c.reading = k
 	k.Args, k.Sound = c.arguments(k.Action, t, chain)
-	k.Unfit, c.unfit = c.unfit, nil
 	// Refused arguments are not among them. What is then missing must not be reported as a second mistake.
 	written := t.Args.Len() + t.ExtraArgs.Len()
 	if t.Args.Kind() == playbook.String && k.Action.Free == "" {
@@ -404,13 +403,15 @@ func (c *Compiler) arguments(a *spec.Action, t *playbook.Task, chain []string) (
 
 // misfit takes down what is wrong with the arguments of the task that is read: whether it may fail for that is known where it is planned.
 func (c *Compiler) misfit(words string, d diag.Diagnostic) {
-	c.unfit = append(c.unfit, plan.Misfit{Diagnostic: d, Words: words})
+	if len(c.reading.Unfit) == 0 {
+		c.reading.Words = words
+	}
+	c.reading.Unfit.Add(d)
 }
 
 // ReportUnfit reports what is wrong with how the arguments of a task are written. Where it may fail, that is left to the run.
 func (c *Compiler) ReportUnfit(k *plan.Task, r *plan.Renderer, idle bool) {
-	for _, one := range k.Unfit {
-		d := one.Diagnostic
+	for _, d := range k.Unfit {
 		if r.MayFail && !idle {
 			d.Severity, d.Message = diag.Warning, d.Message+plan.FailsThere
 			r.Undefined, r.Fails = true, true
@@ -418,8 +419,8 @@ func (c *Compiler) ReportUnfit(k *plan.Task, r *plan.Renderer, idle bool) {
 		c.problems.Report(d)
 	}
 	if k.Undo != nil {
-		for _, one := range k.Undo.Unfit { // nothing provides for the failure of what reverses a step
-			c.problems.Report(one.Diagnostic)
+		for _, d := range k.Undo.Unfit { // nothing provides for the failure of what reverses a step
+			c.problems.Report(d)
 		}
 	}
 }
@@ -450,7 +451,8 @@ func (c *Compiler) unknownArgument(key, of string, pos diag.Pos, known, chain []
 		hint = "it takes " + strings.Join(known, ", ")
 	}
 	return diag.Diagnostic{
-		Pos: pos, Width: utf8.RuneCountInString(key), Chain: chain, Hint: hint, Message: fmt.Sprintf("unknown argument `%s` of `%s`", key, of),
+		Pos: pos, Width: utf8.RuneCountInString(key), Chain: chain, Hint: hint,
+		Message: fmt.Sprintf("unknown argument `%s` of `%s`", key, of),
 	}, true
 }
 

@@ -48,8 +48,8 @@ func (u *Rule) VisitTask(t *playbook.Task, at walk.Place) {
 	u.defaults = u.defaults || len(t.ModuleDefaults) > 0
 	k := u.CompileTask(t, at.Chain)
 	if !u.planned {
-		for _, one := range k.Unfit {
-			u.Report(one.Diagnostic)
+		for _, d := range k.Unfit {
+			u.Report(d)
 		}
 	}
 	switch {
