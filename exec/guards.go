@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"moon/events"
 	"moon/exec/fault"
@@ -14,7 +15,7 @@ import (
 // Skips decides creates and removes. It returns nothing when the attempt goes on.
 func (a *Attempt) Skips() *Result {
 	if a.Creates != "" {
-		switch there, err := a.Exists(a.Creates); {
+		switch there, err := a.Exists(a.inCwd(a.Creates)); {
 		case err != nil:
 			return &Result{Outcome: events.Failed, Class: fault.Fatal, Error: "creates: " + fault.Describe(err)}
 		case there:
@@ -22,7 +23,7 @@ func (a *Attempt) Skips() *Result {
 		}
 	}
 	if a.Removes != "" {
-		switch there, err := a.Exists(a.Removes); {
+		switch there, err := a.Exists(a.inCwd(a.Removes)); {
 		case err != nil:
 			return &Result{Outcome: events.Failed, Class: fault.Fatal, Error: "removes: " + fault.Describe(err)}
 		case !there:
@@ -30,6 +31,14 @@ func (a *Attempt) Skips() *Result {
 		}
 	}
 	return nil
+}
+
+// inCwd is a path as the command sees it, which is how plays write one; steps have it in full.
+func (j *Job) inCwd(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(j.Cwd, path)
 }
 
 // SkipFor is the result of a step that is skipped, with the reason and its details.
