@@ -280,14 +280,6 @@ func Texts(values []playbook.Value) string {
 	return strings.Join(list, "\n")
 }
 
-// BoolText is 1 or 0, as digests have it.
-func BoolText(b bool) string {
-	if b {
-		return "1"
-	}
-	return "0"
-}
-
 // NameLine is a name on one line: the first, where it is written on several. What a value brings along ends no name, such as
 // the newline after what a command printed.
 func NameLine(written playbook.Value, rendered string) string {

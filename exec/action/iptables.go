@@ -139,7 +139,7 @@ func (f packetFilter) planRule(ctx context.Context, c *exec.Change) error {
 		f.plan(c, events.ChangeCreate, "create the chain "+f.args.Chain, f.tool("-N"))
 	case !there:
 		return fault.Missing("", "%s: there is no chain %s in the table %s; `chain_management: true` creates it", f.program, f.args.Chain, f.args.Table)
-	// It is no rule as it stands. A chain or a set that it names may come from an earlier step.
+	// As it stands it is not a rule. A chain or a set that it names may come from an earlier step.
 	case said.Code > 1:
 		return fault.Missing("", "%s", f.explain(said))
 	}

@@ -26,8 +26,9 @@ func readsOf(m *plan.Basis, shown func(string) string) []SourceRead {
 	for key := range m.Disk.Reads {
 		keys = append(keys, key)
 	}
+	rank := map[bool]int{true: 1}
 	slices.SortFunc(keys, func(a, b source.ReadKey) int {
-		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(plan.BoolText(a.Parts), plan.BoolText(b.Parts)))
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(rank[a.Parts], rank[b.Parts]))
 	})
 	var list []SourceRead
 	for _, key := range keys {

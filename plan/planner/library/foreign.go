@@ -35,7 +35,7 @@ func (l *Library) findParser(f *playbook.File) (unasked []string) {
 	return nil
 }
 
-// hintAtParsers says which plugins may read a file that is no document of YAML.
+// hintAtParsers says which plugins may read a file that is not YAML.
 func hintAtParsers(f *playbook.File, unasked []string, said diag.List) {
 	if len(unasked) == 0 || len(said) == 0 || said[0].Pos.File != f.Name {
 		return
