@@ -50,15 +50,6 @@ func (d docker) tool(words ...string) exec.Tool {
 	return t
 }
 
-// ask asks the client, which must know the answer.
-func (d docker) ask(ctx context.Context, words ...string) (exec.Answer, error) {
-	said, err := d.AskTool(ctx, d.tool(words...))
-	if err == nil && said.Code != 0 {
-		err = dockerError(said)
-	}
-	return said, err
-}
-
 // run has the client change something.
 func (d docker) run(ctx context.Context, words ...string) (exec.Answer, error) {
 	return d.runTool(ctx, d.tool(words...))

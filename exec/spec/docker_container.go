@@ -139,7 +139,7 @@ type containerDecoder struct {
 	problems []Problem
 }
 
-func (d *containerDecoder) add(field, hint, format string, args ...any) {
+func (d *containerDecoder) refuse(field, hint, format string, args ...any) {
 	d.problems = append(d.problems, Problem{field, fmt.Sprintf(format, args...), hint})
 }
 
@@ -147,18 +147,18 @@ func (d *containerDecoder) decode() {
 	a := d.args
 	d.wanted.Values = map[string]any{}
 	if a.State == "present" && a.Image == "" {
-		d.add("image", "", "`state: present` needs `image`")
+		d.refuse("image", "", "`state: present` needs `image`")
 	}
 	if a.RestartRetries != nil && a.RestartPolicy == nil {
-		d.add("restart_retries", "", "`restart_retries` needs `restart_policy`")
+		d.refuse("restart_retries", "", "`restart_retries` needs `restart_policy`")
 	}
 	if a.LogOptions != nil && a.LogDriver == nil {
-		d.add("log_options", "", "`log_options` needs `log_driver`")
+		d.refuse("log_options", "", "`log_options` needs `log_driver`")
 	}
 	if a.RemovalWait != "" {
 		wait, ok := asDuration(a.RemovalWait)
 		if !ok {
-			d.add("removal_wait_timeout", "", "`removal_wait_timeout` must be a number of seconds, found %s", nameValue(a.RemovalWait))
+			d.refuse("removal_wait_timeout", "", "`removal_wait_timeout` must be a number of seconds, found %s", nameValue(a.RemovalWait))
 		}
 		d.wanted.Wait = wait
 	}
@@ -213,7 +213,7 @@ func (d *containerDecoder) decodeComparisons() {
 	texts, _ := textMap(a.Comparisons)
 	if all, ok := texts["*"]; ok {
 		if all != compareStrict && all != compareIgnore {
-			d.add("comparisons", "", "`*` in `comparisons` can be strict or ignore, found %s", nameValue(a.Comparisons["*"]))
+			d.refuse("comparisons", "", "`*` in `comparisons` can be strict or ignore, found %s", nameValue(a.Comparisons["*"]))
 		}
 		for name := range how {
 			// Without networks there is nothing to compare them with.
@@ -236,13 +236,13 @@ func (d *containerDecoder) decodeComparisons() {
 		switch {
 		case written == "*":
 		case !known:
-			d.add("comparisons", "", "`comparisons` has %s, which containers are not compared by", nameValue(written))
+			d.refuse("comparisons", "", "`comparisons` has %s, which containers are not compared by", nameValue(written))
 		case seen[name] != "":
-			d.add("comparisons", "give one of them", "`%s` and `%s` in `comparisons` are the same", seen[name], written)
+			d.refuse("comparisons", "give one of them", "`%s` and `%s` in `comparisons` are the same", seen[name], written)
 		case value != compareStrict && value != compareIgnore && value != compareMore:
-			d.add("comparisons", "", "`comparisons.%s` must be strict, ignore or allow_more_present, found %s", written, nameValue(a.Comparisons[written]))
+			d.refuse("comparisons", "", "`comparisons.%s` must be strict, ignore or allow_more_present, found %s", written, nameValue(a.Comparisons[written]))
 		case value == compareMore && kind == CompareValue:
-			d.add("comparisons", "write strict or ignore", "`%s` is a single value, and cannot have more", written)
+			d.refuse("comparisons", "write strict or ignore", "`%s` is a single value, and cannot have more", written)
 		default:
 			how[name] = value
 		}
@@ -260,7 +260,7 @@ func (d *containerDecoder) words(field string, value any) []string {
 		list, ok, isList = given, true, true
 	}
 	if !ok {
-		d.add(field, "", "`%s` must be text or a list of texts, found %s", field, nameValue(value))
+		d.refuse(field, "", "`%s` must be text or a list of texts, found %s", field, nameValue(value))
 		return nil
 	}
 	if isList && d.args.CommandHandling == "correct" {
@@ -268,7 +268,7 @@ func (d *containerDecoder) words(field string, value any) []string {
 	}
 	words, err := Words(strings.Join(list, " "))
 	if err != nil {
-		d.add(field, "", "`%s` %s", field, err)
+		d.refuse(field, "", "`%s` %s", field, err)
 	}
 	return words
 }
@@ -291,7 +291,7 @@ func (d *containerDecoder) decodeWords() {
 		name, value, _ := strings.Cut(strings.Replace(option, ":", "=", 1), "=")
 		// The client would read a file of that name, and the daemon have what is in it.
 		if name == "seccomp" && value != "unconfined" && value != "builtin" {
-			d.add("security_opts", "use `command: docker run --security-opt …`", "a profile for seccomp is not supported yet")
+			d.refuse("security_opts", "use `command: docker run --security-opt …`", "a profile for seccomp is not supported yet")
 		}
 	}
 }
@@ -340,7 +340,7 @@ func (d *containerDecoder) decodeTexts() {
 	} {
 		texts, wrong := textMap(m)
 		for _, key := range wrong {
-			d.add(name, "", "`%s.%s` must be text, found %s", name, key, nameValue(m[key]))
+			d.refuse(name, "", "`%s.%s` must be text, found %s", name, key, nameValue(m[key]))
 		}
 		if m != nil {
 			v[name] = texts
@@ -350,10 +350,10 @@ func (d *containerDecoder) decodeTexts() {
 	delete(v, "env") // it is compared together with that of the image
 	for key := range d.wanted.Env {
 		if key == "" || strings.ContainsAny(key, "= \t\n") {
-			d.add("env", "", "`env` has %s, which is not the name of a variable", nameValue(key))
+			d.refuse("env", "", "`env` has %s, which is not the name of a variable", nameValue(key))
 		}
 		if _, isBool := a.Env[key].(bool); isBool {
-			d.add("env", "put it into quotes", "`env.%s` must be text, found %s", key, nameValue(a.Env[key]))
+			d.refuse("env", "put it into quotes", "`env.%s` must be text, found %s", key, nameValue(a.Env[key]))
 		}
 	}
 	if hosts, ok := v["etc_hosts"].(map[string]string); ok {
@@ -393,14 +393,14 @@ func (d *containerDecoder) decodeSizes() {
 			size, ok = -1, true
 		}
 		if !ok {
-			d.add(name, "", "`%s` must be a size like 512M, found %s", name, nameValue(*text))
+			d.refuse(name, "", "`%s` must be a size like 512M, found %s", name, nameValue(*text))
 		}
 		v[name] = size
 	}
 	if a.CPUs != nil {
 		number, err := strconv.ParseFloat(*a.CPUs, 64)
 		if err != nil || number < 0 {
-			d.add("cpus", "", "`cpus` must be a number, found %s", nameValue(*a.CPUs))
+			d.refuse("cpus", "", "`cpus` must be a number, found %s", nameValue(*a.CPUs))
 		}
 		v["cpus"] = int(math.Round(number * 1e9))
 	}
@@ -433,7 +433,7 @@ func (d *containerDecoder) decodePorts() {
 	a := d.args
 	if ip := a.DefaultHostIP; ip != nil && *ip != "" {
 		if _, err := netip.ParseAddr(strings.Trim(*ip, "[]")); err != nil {
-			d.add("default_host_ip", "", "`default_host_ip` must be an address or empty, found %s", nameValue(*ip))
+			d.refuse("default_host_ip", "", "`default_host_ip` must be an address or empty, found %s", nameValue(*ip))
 		}
 	}
 	for _, text := range a.ExposedPorts {
@@ -443,7 +443,7 @@ func (d *containerDecoder) decodePorts() {
 		}
 		ports, ok := portRange(port)
 		if !ok {
-			d.add("exposed_ports", "", "`exposed_ports` has %s, which is not a port", nameValue(text))
+			d.refuse("exposed_ports", "", "`exposed_ports` has %s, which is not a port", nameValue(text))
 		}
 		for _, port := range ports {
 			d.wanted.Exposed = append(d.wanted.Exposed, strconv.Itoa(port)+"/"+protocol)
@@ -454,10 +454,10 @@ func (d *containerDecoder) decodePorts() {
 		parts := portSpec.FindStringSubmatch(text)
 		switch {
 		case text == "all":
-			d.add("published_ports", "use `publish_all_ports: true`", "`published_ports` cannot be all")
+			d.refuse("published_ports", "use `publish_all_ports: true`", "`published_ports` cannot be all")
 			continue
 		case parts == nil:
-			d.add("published_ports", "", "`published_ports` has %s, which is not like 8080:80 or 127.0.0.1:8080:80/tcp", nameValue(text))
+			d.refuse("published_ports", "", "`published_ports` has %s, which is not like 8080:80 or 127.0.0.1:8080:80/tcp", nameValue(text))
 			continue
 		}
 		d.publish(text, parts[1], parts[2], parts[3], parts[4])
@@ -473,7 +473,7 @@ func (d *containerDecoder) decodePorts() {
 }
 
 func (d *containerDecoder) publish(text, ip, host, container, protocol string) {
-	refuse := func(why string) { d.add("published_ports", "", "`published_ports` has %s: %s", nameValue(text), why) }
+	refuse := func(why string) { d.refuse("published_ports", "", "`published_ports` has %s: %s", nameValue(text), why) }
 	address := strings.Trim(ip, "[]")
 	if _, err := netip.ParseAddr(address); ip != "" && err != nil {
 		refuse("the address must be one of IPv4, or of IPv6 in square brackets")
@@ -543,7 +543,7 @@ func (d *containerDecoder) decodeMounts() {
 	targets := map[string]string{} // nothing can be mounted over something else
 	target := func(field, path string) {
 		if before := targets[path]; before != "" {
-			d.add(field, "", "%s is mounted to twice, in `%s` and in `%s`", path, before, field)
+			d.refuse(field, "", "%s is mounted to twice, in `%s` and in `%s`", path, before, field)
 		}
 		targets[path] = field
 	}
@@ -561,14 +561,14 @@ func (d *containerDecoder) decodeMounts() {
 		v := DockerVolume{Container: parts[len(parts)-1]}
 		switch {
 		case len(parts) == 2 && isVolumeMode(parts[1]):
-			d.add("volumes", "create it with `docker_volume`, and give its name",
+			d.refuse("volumes", "create it with `docker_volume`, and give its name",
 				"`volumes` has %s: an anonymous volume cannot have a mode", nameValue(text))
 		case len(parts) == 2:
 			v = DockerVolume{parts[0], parts[1], "rw"}
 		case len(parts) == 3 && isVolumeMode(parts[2]):
 			v = DockerVolume{parts[0], parts[1], parts[2]}
 		case len(parts) != 1:
-			d.add("volumes", "", "`volumes` has %s, which is not like SOURCE:TARGET:ro", nameValue(text))
+			d.refuse("volumes", "", "`volumes` has %s, which is not like SOURCE:TARGET:ro", nameValue(text))
 			continue
 		}
 		target("volumes", v.Container)
@@ -586,7 +586,7 @@ func (d *containerDecoder) decodeMounts() {
 
 func (d *containerDecoder) checkMount(m *DockerMount) {
 	if m.Source == nil && m.Type != "tmpfs" && m.Type != "volume" {
-		d.add("mounts", "", "the mount %s of type %s needs `source`", m.Target, m.Type)
+		d.refuse("mounts", "", "the mount %s of type %s needs `source`", m.Target, m.Type)
 	}
 	for _, only := range []struct {
 		name, kind string
@@ -601,20 +601,20 @@ func (d *containerDecoder) checkMount(m *DockerMount) {
 		{"tmpfs_mode", "tmpfs", m.TmpfsMode != nil},
 	} {
 		if only.given && m.Type != only.kind {
-			d.add("mounts", "", "the mount %s is of type %s; `%s` is for type %s", m.Target, m.Type, only.name, only.kind)
+			d.refuse("mounts", "", "the mount %s is of type %s; `%s` is for type %s", m.Target, m.Type, only.name, only.kind)
 		}
 	}
 	if m.TmpfsSize != nil {
 		size, ok := parseBytes(*m.TmpfsSize)
 		if !ok {
-			d.add("mounts", "", "`tmpfs_size` of the mount %s must be a size like 64M, found %s", m.Target, nameValue(*m.TmpfsSize))
+			d.refuse("mounts", "", "`tmpfs_size` of the mount %s must be a size like 64M, found %s", m.Target, nameValue(*m.TmpfsSize))
 		}
 		m.Size = size
 	}
 	if m.TmpfsMode != nil {
 		mode, err := strconv.ParseInt(*m.TmpfsMode, 8, 32)
 		if err != nil {
-			d.add("mounts", "", "`tmpfs_mode` of the mount %s must be octal, found %s", m.Target, nameValue(*m.TmpfsMode))
+			d.refuse("mounts", "", "`tmpfs_mode` of the mount %s must be octal, found %s", m.Target, nameValue(*m.TmpfsMode))
 		}
 		m.Mode = int(mode)
 	}
@@ -650,7 +650,7 @@ func (d *containerDecoder) decodeDevices() {
 		for _, one := range list {
 			rate, ok := parseBytes(one.Rate)
 			if !ok {
-				d.add(name, "", "`rate` in `%s` must be a number, found %s", name, nameValue(one.Rate))
+				d.refuse(name, "", "`rate` in `%s` must be a number, found %s", name, nameValue(one.Rate))
 			}
 			rates = append(rates, map[string]any{"Path": one.Path, "Rate": rate})
 		}
@@ -666,7 +666,7 @@ func (d *containerDecoder) decodeDevices() {
 			soft, err := strconv.Atoi(parts[min(1, len(parts)-1)])
 			hard, errHard := strconv.Atoi(parts[len(parts)-1])
 			if len(parts) != 3 || err != nil || errHard != nil {
-				d.add("ulimits", "", "`ulimits` has %s, which is not like nofile:1024:2048", nameValue(text))
+				d.refuse("ulimits", "", "`ulimits` has %s, which is not like nofile:1024:2048", nameValue(text))
 			}
 			list = append(list, map[string]any{"Name": parts[0], "Soft": soft, "Hard": hard})
 		}
@@ -690,7 +690,7 @@ func (d *containerDecoder) decodeRequests() {
 			abilities, _ = asStrings(lists[0])
 		}
 		if !slices.Contains(abilities, "gpu") {
-			d.add("device_requests", "use `command: docker run …`", "`device_requests` is supported for capabilities: [[gpu]] only")
+			d.refuse("device_requests", "use `command: docker run …`", "`device_requests` is supported for capabilities: [[gpu]] only")
 			continue
 		}
 		is := map[string]any{"Capabilities": []any{anyTexts(abilities)}}
@@ -745,7 +745,7 @@ func (d *containerDecoder) decodeHealth() {
 	d.wanted.Values["healthcheck"] = is
 	test, ok := asStrings(h.Test)
 	if h.Test != nil && !ok {
-		d.add("healthcheck", "", "`healthcheck.test` must be text or a list of texts, found %s", nameValue(h.Test))
+		d.refuse("healthcheck", "", "`healthcheck.test` must be text or a list of texts, found %s", nameValue(h.Test))
 	}
 	if len(test) == 0 || test[0] == "" {
 		return
@@ -756,7 +756,7 @@ func (d *containerDecoder) decodeHealth() {
 	is["Test"] = anyTexts(test)
 	right := test[0] == "NONE" || test[0] == "CMD" && len(test) > 1 || test[0] == "CMD-SHELL" && len(test) == 2
 	if !right {
-		d.add("healthcheck", "", "`healthcheck.test` must be a line, or a list that begins with CMD, CMD-SHELL or NONE")
+		d.refuse("healthcheck", "", "`healthcheck.test` must be a line, or a list that begins with CMD, CMD-SHELL or NONE")
 	}
 	for name, text := range map[string]string{"Interval": h.Interval, "Timeout": h.Timeout, "StartPeriod": h.StartPeriod} {
 		if text == "" {
@@ -764,7 +764,7 @@ func (d *containerDecoder) decodeHealth() {
 		}
 		long, err := time.ParseDuration(text)
 		if !healthTime.MatchString(text) || err != nil {
-			d.add("healthcheck", "", "a duration of `healthcheck` must be like 1m30s, found %s", nameValue(text))
+			d.refuse("healthcheck", "", "a duration of `healthcheck` must be like 1m30s, found %s", nameValue(text))
 		}
 		if long != 0 {
 			is[name] = int(long)

@@ -52,7 +52,7 @@ type Field struct {
 	Fields   []Field // of an Object
 	URL      bool    // a Path may be a URL instead
 
-	AsIs bool // a Path that plays may write relative to something else than where the task starts: what a link leads to, what a command makes
+	AsIs bool // a Path that plays may write relative to something else than where the task starts: what a link leads to, or a command makes
 	JSON bool // a list or map given for it is written as JSON
 
 	Type   string // of a module's argument: what it takes, in words; "": what its kind says
