@@ -473,7 +473,9 @@ func (d *containerDecoder) decodePorts() {
 }
 
 func (d *containerDecoder) publish(text, ip, host, container, protocol string) {
-	refuse := func(why string) { d.refuse("published_ports", "", "`published_ports` has %s: %s", nameValue(text), why) }
+	refuse := func(why string) {
+		d.refuse("published_ports", "", "`published_ports` has %s: %s", nameValue(text), why)
+	}
 	address := strings.Trim(ip, "[]")
 	if _, err := netip.ParseAddr(address); ip != "" && err != nil {
 		refuse("the address must be one of IPv4, or of IPv6 in square brackets")
