@@ -26,8 +26,8 @@ type Verdict struct {
 func (r *Renderer) Decide(list []Condition) Verdict {
 	v := Verdict{Known: true, Holds: true}
 	var guards []string
-	lenient := r.Lenient
-	defer func() { r.Lenient = lenient }()
+	lenient, unsure := r.Lenient, r.Unsure
+	defer func() { r.Lenient, r.Unsure = lenient, unsure }()
 	for _, c := range list {
 		if c.Constant {
 			if !c.Holds {
@@ -62,11 +62,13 @@ func (r *Renderer) Decide(list []Condition) Verdict {
 		r.Lenient = r.Lenient || !v.Known && slices.ContainsFunc(c.Compiled.Refs(), guarded)
 		r.Use(c.Value, c.Compiled.Refs())
 		got, err := DecideOne(c.Compiled, r.Env)
+		// A dry run does not know what may settle the matter.
+		if e, ok := errors.AsType[*value.Error](err); ok && r.running() && (!v.Known || e.Unless != nil) {
+			got, err = eval.Verdict{Missing: e.Unless}, nil
+		}
 		if err != nil {
-			was := r.Unsure
-			r.Unsure = was || r.InTurn && !v.Known && !r.Failed
+			r.Unsure = unsure || r.InTurn && !v.Known && !r.Failed
 			r.Wrong(c.Value, err)
-			r.Unsure = was
 			r.Leaves(c.Compiled.Refs())
 			v.Known = false
 			continue
@@ -87,8 +89,7 @@ func (r *Renderer) Decide(list []Condition) Verdict {
 			r.came(c, true)
 		}
 	}
-	// What is not known is not false: the step is planned, and its condition is asked again.
-	v.Holds = v.Known
+	v.Holds = v.Known // what is not known is not false: the step is planned, and its condition is asked again
 	return v
 }
 
