@@ -1,10 +1,15 @@
 package action_test
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"moon/events"
 	"moon/exec/exectest"
 )
 
@@ -71,4 +76,21 @@ func TestBlockinfileProperties(t *testing.T) {
 			rt.Fatalf("%q with the block is %q, and without it again %q", text, once, gone)
 		}
 	})
+}
+
+// TestAbsentNeedsNoDirectory takes a block and a line out of a file that is not there, in a directory that is not there either.
+func TestAbsentNeedsNoDirectory(t *testing.T) {
+	for action, in := range map[string]exectest.Args{
+		"blockinfile": {"block": "x"},
+		"lineinfile":  {"line": "x"},
+	} {
+		t.Run(action, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "none")
+			in["path"], in["state"], in["create"] = filepath.Join(dir, "f"), "absent", true
+			r := exectest.RunJob(t, exectest.NewJob(t, action, in))
+			if _, err := os.Lstat(dir); r.Outcome != events.OK || !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("it ended as %s (%s), and the directory: %v", r.Outcome, r.Error, err)
+			}
+		})
+	}
 }

@@ -60,7 +60,7 @@ func planEdit(ctx context.Context, a *exec.Attempt, e edit, do editing) (*exec.C
 		c.PlainFields = []string{"msg", "found", "rc", "backup", "backup_file"}
 	}
 	t := target{attrs: attrs, force: true, backup: e.backup, validate: e.validate}
-	if e.parents && e.create {
+	if e.parents && e.create && !e.gone { // what is to be gone needs no directory
 		if dir := filepath.Dir(e.path); isMissing(a, dir) {
 			e.parents = false
 			return t.editInNew(ctx, a, c, dir, e, do)
