@@ -31,7 +31,7 @@ type Lookups struct {
 	match   func(pattern string) ([]string, error) // names of hosts
 	guarded sync.Map                               // whether what a file holds is secret, by its path
 	sought  map[string]sighting                    // names of files that are not there
-	hidden  map[int]string                         // arguments of steps whose own are not kept
+	hidden  map[int]map[string]any                 // arguments of steps whose own are not kept
 }
 
 // New answers the lookups of a plan. match gives the names of the hosts that a pattern is for.
@@ -162,9 +162,9 @@ type sighting struct {
 // NoteHidden notes the arguments of a step that no_log is about to hide: it makes files as other steps do.
 func (l *Lookups) NoteHidden(s *plan.Step) {
 	if l.hidden == nil {
-		l.hidden = map[int]string{}
+		l.hidden = map[int]map[string]any{}
 	}
-	l.hidden[s.Index] = fmt.Sprint(s.Args)
+	l.hidden[s.Index] = s.Args
 }
 
 // isNamed reports whether a step that is planned already has the name of a file in its arguments. Such a step may make it, so that it
@@ -177,7 +177,11 @@ func (l *Lookups) isNamed(base string) bool {
 	// From where the last search ended: a task is planned for each host, and most files that are missing are missing for all.
 	for ; seen.steps < len(l.plan.Steps) && !seen.found; seen.steps++ {
 		s := &l.plan.Steps[seen.steps]
-		seen.found = !s.Excluded && (strings.Contains(fmt.Sprint(s.Args), base) || strings.Contains(l.hidden[seen.steps], base))
+		args, hidden := l.hidden[seen.steps]
+		if !hidden {
+			args = s.Args
+		}
+		seen.found = !s.Excluded && strings.Contains(fmt.Sprint(args), base)
 	}
 	l.sought[base] = seen
 	return seen.found
