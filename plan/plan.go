@@ -313,6 +313,7 @@ type Step struct {
 	Conn      *Connection   // nil: this machine
 	Notifiers []int         // of a handler: it runs if one of them has changed something
 	Named     []Naming      // those of them that notify it only if a name says so that the run has
+	Flushes   []Flush       // where the same handler may have run before
 	Gates     []Gate        // steps that decide whether it is there at all
 	Group     int           // the first step of its task on this host: the items of a loop are one task
 	Once      bool          // of a task with run_once: it runs on the first host that can
@@ -354,6 +355,13 @@ type Gate struct {
 	Step  int
 	Among []int // the steps of a task with run_once, from this one on: one of its hosts decides. Nil: the step alone
 	Ran   bool  // they are if it ran; otherwise, if it was skipped
+}
+
+// Flush is where a handler runs if the run comes by: at the end of a block, say, which a failure may leave before. What has notified it by
+// then counts no more if so.
+type Flush struct {
+	Step      int // the first one of the handler there
+	Notifiers int // how many of its notifiers come before
 }
 
 // End is behind the last of the steps of which one decides.

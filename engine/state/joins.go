@@ -33,6 +33,8 @@ func (s joins) verdict(id graph.ID) (v verdict, by graph.ID) {
 		unmet = n.hits == 0 || g.Label == graph.Notified && !s.notified(id)
 	}
 	switch {
+	case !unmet && g.Kind == graph.Step && s.isSpent(&s.plan.Steps[g.Step]):
+		return unchanged, -1
 	case !unmet, g.Join == graph.Whole:
 		return met, -1
 	case g.Kind == graph.Barrier && g.Join != graph.Any && g.Label != graph.Needs:
@@ -53,19 +55,40 @@ func (s joins) verdict(id graph.ID) (v verdict, by graph.ID) {
 func (s joins) notified(id graph.ID) bool {
 	for _, e := range s.graph.Out(id) {
 		h := &s.plan.Steps[s.graph.Nodes[e.To].Step]
-		if len(h.Named) == 0 {
-			return true
-		}
-		for _, by := range h.Notifiers {
-			if !h.NamedOnly(by) && events.OnChanged.Has(s.node(by).effective) {
-				return true
-			}
-		}
-		if slices.ContainsFunc(h.Named, s.namesIt) {
+		if len(h.Named) == 0 || s.notifiedBy(h, h.Notifiers) {
 			return true
 		}
 	}
 	return false
+}
+
+// heldBack are the reasons of a person for a skip: what was to be done is still to be done.
+var heldBack = []events.SkipReason{events.SkipUser, events.SkipTags}
+
+// isSpent reports whether a handler has run for all that has notified it: at a place before, where the run came by. If its own conditions
+// kept it from running there, that is over, too.
+func (s joins) isSpent(h *plan.Step) bool {
+	for _, f := range slices.Backward(h.Flushes) {
+		switch n := s.node(f.Step); {
+		case n.state != settled, n.outcome == events.Omitted:
+		case n.outcome == events.Skipped && slices.Contains(heldBack, s.skips[f.Step].Reason):
+		default:
+			return !s.notifiedBy(h, h.Notifiers[f.Notifiers:])
+		}
+	}
+	return false
+}
+
+// notifiedBy reports whether one of some of its notifiers has notified a handler.
+func (s joins) notifiedBy(h *plan.Step, some []int) bool {
+	for _, by := range some {
+		if !h.NamedOnly(by) && events.OnChanged.Has(s.node(by).effective) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(h.Named, func(n plan.Naming) bool {
+		return slices.ContainsFunc(n.Steps, func(by int) bool { return slices.Contains(some, by) }) && s.namesIt(n)
+	})
 }
 
 // namesIt reports whether steps have changed something and one of them has named a handler. What changed something and has no names was

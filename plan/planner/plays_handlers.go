@@ -7,7 +7,6 @@ import (
 
 	"moon/plan"
 	"moon/plan/planner/calls"
-	"moon/plan/planner/gates"
 	"moon/plan/playbook"
 )
 
@@ -190,11 +189,7 @@ func (p *playsState) maybeFlushed(c *taskContext, h *handler, first int) {
 		return
 	}
 	hs, at := c.handlers, notice{c.on, h}
-	f := hs.flushed[at]
-	hs.flushed[at] = flushed{
-		len(hs.notified[at].Steps),
-		append(f.gates, gates.At{Gate: plan.Gate{Step: first, Ran: false}, Text: "not flushed before", Pos: h.task.Pos, Role: 0}),
-	}
+	hs.flushed[at] = append(slices.Clip(hs.flushed[at]), plan.Flush{Step: first, Notifiers: len(hs.notified[at].Steps)})
 }
 
 // firstOf is the first step of a host among those from a place on; -1: it has none.

@@ -49,7 +49,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	for _, g := range slices.Concat(p.gatesOf(c), c.gates) {
 		s.Gates = append(s.Gates, g.Gate)
 	}
-	s.Handler, s.Notifiers, s.Named = c.handler, c.notifiers.Steps, c.notifiers.Namings
+	s.Handler, s.Notifiers, s.Named, s.Flushes = c.handler, c.notifiers.Steps, c.notifiers.Namings, c.flushes
 	// An override names its step by path, which is complete only now.
 	p.overrides.Begin(s.Path)
 	defer p.overrides.End()

@@ -83,9 +83,7 @@ func (p *planner) handling(c *taskContext, h *handler, by calls.Callers, scope i
 	hs := c.handlers
 	in := *cmp.Or(h.around, hs.base[c.on])
 	in.scope, in.notifiers, in.handler, in.pos = scope, by, true, h.task.Pos
-	if f := hs.flushed[notice{c.on, h}]; f.notifiers == len(by.Steps) {
-		in.gates = f.gates
-	}
+	in.flushes = hs.flushed[notice{c.on, h}]
 	if !c.mayFlush() {
 		delete(hs.flushed, notice{c.on, h})
 	}

@@ -122,7 +122,7 @@ func (p *fleet) roundsOnHosts(c *taskContext, t *playbook.Task, over *hostRounds
 		}}
 		round.inLoop = &round.item.context
 		if over.of != nil {
-			round.notifiers, round.gates = over.of[i].notifiers, over.of[i].gates
+			round.notifiers, round.flushes, round.gates = over.of[i].notifiers, over.of[i].flushes, over.of[i].gates
 		}
 		rounds[i] = &round
 	}

@@ -42,25 +42,19 @@ type handlerSet struct {
 	home     *plannedHost // of steps: the machine that moon runs on
 	force    bool         // they run after a failure, too
 	notified map[notice]calls.Callers
-	flushed  map[notice]flushed
+	flushed  map[notice][]plan.Flush
 	awaits   []int                         // open places: what is found there may have handlers
 	base     map[*plannedHost]*taskContext // what a handler has around it
 }
 
 func newHandlerSet() *handlerSet {
-	return &handlerSet{notified: map[notice]calls.Callers{}, flushed: map[notice]flushed{}, base: map[*plannedHost]*taskContext{}}
+	return &handlerSet{notified: map[notice]calls.Callers{}, flushed: map[notice][]plan.Flush{}, base: map[*plannedHost]*taskContext{}}
 }
 
 // notice is a handler on a host.
 type notice struct {
 	on *plannedHost
 	of *handler
-}
-
-// flushed is what may have run a handler already.
-type flushed struct {
-	notifiers int // how many there were then
-	gates     []gates.At
 }
 
 // plannedHost is a host with what the planner alone asks of it. Its variables and facts are those of the plan.
@@ -125,6 +119,7 @@ type taskContext struct {
 	within    int // the scope of the file of steps that this is in: its handlers can be notified here
 	notify    []playbook.Value
 	notifiers calls.Callers // of a handler: one of them must have changed something
+	flushes   []plan.Flush  // of a handler: where it may have run before
 	handler   bool
 	gates     []gates.At
 	rescuing  bool // in a rescue, which may not be needed

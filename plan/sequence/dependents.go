@@ -58,6 +58,11 @@ func dependsOnAny(p *plan.Plan, step int, marked []bool, scopes map[int]bool) bo
 			return true
 		}
 	}
+	for _, f := range s.Flushes {
+		if marked[f.Step] {
+			return true
+		}
+	}
 	for _, g := range s.Gates {
 		if slices.Contains(marked[g.Step:g.End()], true) {
 			return true

@@ -95,6 +95,7 @@ type stepJSON struct {
 	Handler     bool              `json:"handler,omitempty"`
 	NotifiedBy  []string          `json:"notified_by,omitempty"`
 	IfNamed     []string          `json:"notified_if_named,omitempty"`
+	Flushes     []flushJSON       `json:"flushes,omitempty"`
 	Gates       []gateJSON        `json:"gates,omitempty"`
 	Scope       int               `json:"scope"`
 	Place       *placeJSON        `json:"place,omitempty"`
@@ -137,6 +138,12 @@ type lacksJSON struct {
 }
 
 // gateJSON is a step that decides whether another is there: if it ran, or, where ran is false, if it was skipped.
+// flushJSON is a place before where the same handler may have run, for the first of those that notify it.
+type flushJSON struct {
+	Step      string `json:"step"`
+	Notifiers int    `json:"notifiers"`
+}
+
 type gateJSON struct {
 	Step string `json:"step"`
 	Ran  bool   `json:"ran"`
@@ -425,6 +432,9 @@ func stepDocument(p *plan.Plan, s *plan.Step) stepJSON {
 		if s.NamedOnly(n) {
 			j.IfNamed = append(j.IfNamed, p.Steps[n].ID())
 		}
+	}
+	for _, f := range s.Flushes {
+		j.Flushes = append(j.Flushes, flushJSON{p.Steps[f.Step].ID(), f.Notifiers})
 	}
 	for _, g := range s.Gates {
 		for step := g.Step; step < g.End(); step++ {

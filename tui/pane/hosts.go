@@ -97,6 +97,9 @@ func (m HostWords) hangsOn(d *draw.Doc, p *plan.Step) {
 	if p.Handler && len(p.Notifiers) > 0 {
 		d.Value("notified", "by "+m.StepNames(p.Notifiers)+", if that changes something"+andNamed(p.Named))
 	}
+	for _, f := range p.Flushes {
+		d.Value("unless", m.StepName(f.Step)+" runs, and nothing notifies it after that")
+	}
 	for _, g := range p.Gates {
 		if g.Ran {
 			d.Value("if", m.StepName(g.Step)+" runs")

@@ -19,8 +19,8 @@ import (
 )
 
 // Servers of databases, and the clients that talk to them. Where a server is installed, `server NAME` in the comment of a test starts it on
-// the scratch machine, and the clients are the real ones. Elsewhere, or with CLIENTS=recorded, pretenders of the clients play what real
-// ones have answered, which is in the file `recorded` of the test. CLIENTS=record writes it there; read the diff before committing it.
+// the scratch machine, and the clients are the real ones. Elsewhere, in the short form, or with CLIENTS=recorded, pretenders of the clients
+// play what real ones have answered, which is in the file `recorded` of the test. CLIENTS=record writes it there; read the diff before committing it.
 var servers = map[string]struct {
 	daemon  string
 	start   string
@@ -169,7 +169,11 @@ func play(r *recorded) {
 func (s *scratch) setTake(t *testing.T, take string) {
 	t.Helper()
 	s.write(t, ".take", []byte(take), 0o644)
-	s.write(t, "clients", []byte(os.Getenv("CLIENTS")), 0o644)
+	how := os.Getenv("CLIENTS")
+	if how == "" && testing.Short() {
+		how = "recorded"
+	}
+	s.write(t, "clients", []byte(how), 0o644)
 }
 
 // keepRecorded puts what clients have answered into the file of a test.

@@ -20,6 +20,7 @@ import (
 	"moon/plan/eval/value"
 	"moon/plan/planner/problems"
 	"moon/plan/playbook"
+	"moon/plan/unequal"
 	"moon/plan/vars"
 )
 
@@ -255,7 +256,7 @@ func (c *Compiler) checkOwn(k *plan.Compiled, chain []string) {
 	for _, list := range [][]plan.Condition{k.Changed, k.Failed, k.Until} {
 		for _, cond := range list {
 			if !cond.Constant {
-				plan.CheckTypes(cond.Value, chain, c.problems.Report, func(name string) bool { return name == k.Src.Register })
+				unequal.Check(cond.Value, chain, c.problems.Report, func(name string) bool { return name == k.Src.Register })
 			}
 		}
 	}

@@ -83,6 +83,9 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 	for _, call := range s.Named {
 		d.text("notified as", strings.Join(call.Names, "\n"))
 	}
+	for _, f := range s.Flushes {
+		d.text("flushed by", c.plan.Steps[f.Step].Path)
+	}
 	for _, g := range s.Gates {
 		d.text("gate", c.plan.Steps[g.Step].Path+" "+strconv.FormatBool(g.Ran))
 	}
