@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -209,4 +210,13 @@ func MakePipe(t *testing.T, dir string) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "p"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// PreferSystem gives a search path with the programs of the system right after its first few directories, which have commands of the tests.
+// What stands in for programs on a developer's machine, like the scripts that choose one of several Pythons, takes up to a second a call.
+func PreferSystem(path string, own int) string {
+	system := []string{"/usr/sbin", "/usr/bin", "/sbin", "/bin"}
+	others := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return slices.Contains(system, dir) })
+	own = min(own, len(others))
+	return strings.Join(slices.Concat(others[:own], system, others[own:]), string(filepath.ListSeparator))
 }

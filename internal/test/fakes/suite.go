@@ -3,15 +3,13 @@ package fakes
 import (
 	"os"
 	"os/signal"
-	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"moon/exec/exectest"
 	"moon/internal/cli"
 )
 
@@ -42,21 +40,9 @@ func (t atRoot) Run() int {
 			panic(err)
 		}
 	}
-	os.Setenv("PATH", preferSystem(os.Getenv("PATH")))
+	os.Setenv("PATH", exectest.PreferSystem(os.Getenv("PATH"), 1))
 	hearHangups()
 	return t.M.Run()
-}
-
-// preferSystem gives a search path with the programs of the system right after the first directory, which has the commands of the
-// suite. What stands in for them on somebody's machine, like the scripts that choose one of several Pythons, takes up to a second of each call.
-func preferSystem(path string) string {
-	own := filepath.SplitList(path)
-	system := []string{"/usr/sbin", "/usr/bin", "/sbin", "/bin"}
-	others := slices.DeleteFunc(slices.Clone(own), func(dir string) bool { return slices.Contains(system, dir) })
-	if len(others) == 0 {
-		return path
-	}
-	return strings.Join(slices.Concat(others[:1], system, others[1:]), string(filepath.ListSeparator))
 }
 
 // hearHangups lets the programs that tests start have hangups, also where whoever started the tests ignores them, as nohup does: what is
