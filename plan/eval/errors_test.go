@@ -82,7 +82,6 @@ func TestTemplateErrors(t *testing.T) {
 		{"{% else %}", "unexpected `{% else %}`: no `{% if %}` is open", "", "else", value.SyntaxError},
 		{"{% if a b %}{% endif %}", "unexpected `b`: expected the end of the expression", "", "b", value.SyntaxError},
 		{"{% for x y %}{% endfor %}", "unexpected `y`: expected `in`", "", "y", value.SyntaxError},
-		{"{% extends 'x' %}", "`{% extends %}` is not available yet", "put what is shared into a file that `{% include %}` reads, or into macros that `{% import %}` gives", "extends", value.SyntaxError},
 		{"{% break %}", "`{% break %}` outside of a loop", "", "break", value.SyntaxError},
 		{"{% set x[i] = 1 %}", "`{% set %}` needs a name or a part of a namespace, `ns.x`", "", "set", value.SyntaxError},
 		{"{% call nope() %}{% endcall %}", "`{% call %}` needs the call of a macro of this text", "", "call", value.SyntaxError},

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"errors"
 	"strings"
 
 	"moon/plan/eval/call"
@@ -204,3 +205,183 @@ func (r *rendering) renderFile(name, text string, style jinja.Style, env value.E
 
 // maxFiles bounds templates that include templates.
 const maxFiles = 20
+
+// Templates that extend others: {% extends %}, {% block %}, super() and self.
+//
+//	child ──runs outside of its blocks: names only──▶ base ──its text──▶ {% block a %} ─▶ the a of the child, whose super() is its own
+//
+// What is open leaves such a template open as a whole: there is no text that what is known could stand in.
+
+// blocks are the bodies that templates have for a name, that of the outermost child first.
+type blocks map[string][]block
+
+// block is a body where it is written.
+type block struct {
+	tag *jinja.BlockTag
+	at  tagRunner
+}
+
+// base is the template that one extends.
+type base struct {
+	of   *jinja.ExtendsTag // nil as long as none was come past
+	name string
+	mark int // how long the text was then: what comes behind is not shown
+}
+
+// runTree runs a template, with that which it extends.
+func (s tagRunner) runTree(t *jinja.Tree) error {
+	if len(t.Blocks) == 0 && !t.Extends && s.blocks == nil {
+		return s.run(t.Body)
+	}
+	if s.blocks == nil {
+		s.blocks = blocks{}
+	}
+	self := &module{file: "this template", names: &call.Names{}}
+	for _, b := range t.Blocks {
+		s.blocks[b.Name] = append(s.blocks[b.Name], block{b, s})
+	}
+	for name, list := range s.blocks {
+		self.names.Set(name, s.blockMacro(list, s.locals))
+	}
+	s.locals.Set(jinja.Self, self)
+	if !t.Extends {
+		return s.run(t.Body)
+	}
+	s.captures++
+	defer func() { s.captures-- }()
+	s.base = &base{}
+	if err := s.run(t.Body); err != nil || s.base.of == nil {
+		return err
+	}
+	s.out.b = s.out.b[:s.base.mark]
+	return s.runBase()
+}
+
+// runExtends reads which template it is that this one extends. It is run when the names of this one are set.
+func (s tagRunner) runExtends(st *jinja.ExtendsTag) error {
+	switch {
+	case s.base == nil:
+		return &value.Error{Kind: value.Failure, Message: "`{% extends %}` inside of a block or a macro", Offset: st.Offset(), Width: 2}
+	case s.base.of != nil:
+		return &value.Error{Kind: value.Failure, Message: "a template extends one other, and this is the second", Offset: st.Offset(), Width: 2}
+	}
+	v, err := s.evalNamed(st.Of)
+	if err != nil {
+		return err
+	}
+	name, isText := v.(string)
+	switch {
+	case !isText:
+		return value.PlaceError(value.Errorf(value.TypeError, "", "needs the name of a file, not %s", value.KindOf(v)), st.Of)
+	case s.World.File == nil:
+		return value.PlaceError(value.Errorf(value.Failure, "", "other files cannot be extended here"), st.Of)
+	case s.files >= maxFiles:
+		return value.PlaceError(value.Errorf(value.Failure, "", "templates extend each other without end"), st.Of)
+	}
+	*s.base = base{of: st, name: name, mark: len(s.out.b)}
+	return s.count()
+}
+
+// runBase runs the template that this one extends. It has the names that this one has set, as Jinja has them.
+func (s tagRunner) runBase() error {
+	of, name := s.base.of.Of, s.base.name
+	text, err := s.World.File(s.Env, "templates", name)
+	if text, err = call.Ask("template", name, text, err); err != nil {
+		return s.placed(err, of)
+	}
+	text = strings.TrimSuffix(text, "\n") // as Jinja reads files
+	t, err := s.engine.DocumentIn(text, jinja.Style{})
+	if err != nil {
+		return s.placed(value.InFile(name, text, err), of)
+	}
+	inner := s.beginFile(s.Env, text)
+	inner.file, inner.blocks, inner.captures = name, s.blocks, 1
+	from := tagRunner{scope: scope{rendering: inner, locals: s.locals}, out: s.out}
+	switch {
+	case t.literal:
+		err = from.putText(t.text)
+	case t.tree != nil:
+		err = from.runTree(t.tree)
+	default: // it has no blocks
+		var made Result
+		if made, err = t.run(inner); err == nil {
+			err = from.putText(value.Text(inner.Unmark(made.Value)))
+		}
+	}
+	s.takeSecrets(inner)
+	switch e, ok := errors.AsType[*blockError](err); {
+	case ok && e.in == s.rendering:
+		return e.err
+	case ok, err == nil:
+		return err
+	}
+	return s.placed(value.InFile(name, text, err), of)
+}
+
+// blockError is a mistake in a block, on its way to the template that the block is written in.
+type blockError struct {
+	err *value.Error
+	in  *rendering
+}
+
+func (e *blockError) Error() string { return e.err.Error() }
+
+// takeSecrets notes that a text holds what another rendering has put into it.
+func (s tagRunner) takeSecrets(from *rendering) {
+	s.Secret, s.Short = s.Secret || from.Secret, s.Short || from.Short
+	s.Touched, s.Tainted = s.Touched || from.Touched, s.Tainted || from.Tainted
+}
+
+// runBlock writes a block: that of the outermost template that has one of the name.
+func (s tagRunner) runBlock(st *jinja.BlockTag) error {
+	if s.base != nil && s.base.of != nil { // the base says where it stands
+		return nil
+	}
+	list := s.blocks[st.Name]
+	switch {
+	case st.Required && list[0].tag == st:
+		return &value.Error{
+			Kind: value.Failure, Message: "the block `" + st.Name + "` is required, and no template that extends this one has it",
+			Offset: st.Offset(), Width: 2,
+		}
+	}
+	names := s.locals
+	for !st.Scoped && names.Outer != nil {
+		names = names.Outer
+	}
+	at := s.blockMacro(list, names).at
+	body := list[0].tag.Body
+	if at.rendering == s.rendering && s.captures == 0 { // what is open in it stays as it is written
+		at.out = s.out
+		if err := s.count(); err != nil {
+			return err
+		}
+		return at.run(body)
+	}
+	leave, err := s.enterCall(st.Name, &jinja.Call{At: st.At})
+	if err != nil {
+		return err
+	}
+	defer leave()
+	at.ChargeTo(&s.Rendering)
+	text, err := at.captureText(func(at tagRunner) error { return at.run(body) })
+	s.takeSecrets(at.rendering)
+	if e, ok := value.AsError(err); ok && at.rendering != s.rendering {
+		return &blockError{e, at.rendering}
+	}
+	if err != nil {
+		return err
+	}
+	return s.putText(text)
+}
+
+// blockMacro is a block as something that can be called: by itself, by super() and as a part of self. names are those that it sees.
+func (s tagRunner) blockMacro(list []block, names *call.Names) *macro {
+	at := list[0].at
+	at.base = nil
+	at.locals = &call.Names{Outer: names}
+	if len(list) > 1 {
+		at.locals.Set(jinja.Super, s.blockMacro(list[1:], names))
+	}
+	return &macro{tag: &jinja.MacroTag{Name: list[0].tag.Name, Body: list[0].tag.Body}, at: at}
+}

@@ -121,7 +121,9 @@ func (c *tagCollector) statement(st jinja.Statement) {
 		c.walk(st.Body)
 		c.pop()
 	case *jinja.BlockTag:
-		c.walk(st.Body)
+		c.inside(st.Body, jinja.Super)
+	case *jinja.ExtendsTag:
+		c.all(st.Of)
 	case *jinja.ImportTag:
 		c.all(st.File)
 		c.bind(st.Name)

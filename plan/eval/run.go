@@ -32,6 +32,8 @@ type rendering struct {
 	taken map[string]bool
 
 	captures int // > 0 inside macros and captured blocks, whose text is not the template's own
+
+	blocks blocks // of this template and of those that extend it
 }
 
 // begin begins a rendering.

@@ -18,7 +18,8 @@ var (
 // tagRunner runs statements: a scope, and where its text goes.
 type tagRunner struct {
 	scope
-	out *sink
+	out  *sink
+	base *base // what the template extends, outside of its blocks; nil if it extends none
 }
 
 // sink is where text goes: the template's own, or what a tag or a macro captures.
@@ -34,7 +35,7 @@ func (r *rendering) tree(t *Template) (Result, error) {
 func (r *rendering) treeNames(t *Template) (Result, *call.Names, error) {
 	own := &call.Names{}
 	out := &sink{b: make([]byte, 0, len(t.text))}
-	err := tagRunner{scope{rendering: r, locals: own}, out}.run(t.tree)
+	err := tagRunner{scope: scope{rendering: r, locals: own}, out: out}.runTree(t.tree)
 	if o, ok := value.OpenOf(err); ok { // only where nothing smaller could be left open
 		return Result{Value: t.text, Missing: value.UniteMissing(r.unmet, o.Missing)}, own, nil
 	}
@@ -87,10 +88,9 @@ func (s tagRunner) runStatement(st jinja.Statement) error {
 	case *jinja.FilterTag:
 		return s.leaveOpen(s.runFilter(st), &st.Span, mark)
 	case *jinja.BlockTag:
-		if err := s.count(); err != nil {
-			return err
-		}
-		return s.run(st.Body)
+		return s.runBlock(st)
+	case *jinja.ExtendsTag:
+		return s.runExtends(st)
 	case *jinja.DoTag:
 		return s.runDo(st)
 	case *jinja.ExitTag:

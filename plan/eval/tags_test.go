@@ -30,7 +30,7 @@ func TestTags(t *testing.T) {
 		{"a captured text has", "{% set y = 0 %}{% set x %}{% set y = 1 %}{{ y }}{% endset %}{{ x }}{{ y }}", "10"},
 		{"values of with belong outside", "{% set a = 1 %}{% with a = 2, b = a %}{{ a }}{{ b }}{% endwith %}{{ a }}", "211"},
 		{"filters of a captured text", "{% set x | upper | replace('A', 'b') %}a{{ 'c' }}{% endset %}{{ x }}", "bC"},
-		{"a block is where it is", "{% block a scoped %}{% set x = 1 %}{% endblock a %}{{ x }}.", "1."},
+		{"a block is where it is", "{% set x = 1 %}{% block a scoped %}{{ x }}{% set x = 2 %}{% endblock a %}{{ x }}.", "11."},
 
 		{"defaults see the parameters before them", "{% macro m(a, b=a ~ '!') %}{{ a }}{{ b }}{% endmacro %}{{ m(1) }}{{ m(1, 2) }}{{ m(b=3, a=4) }}", "11!1243"},
 		{"a macro that uses varargs takes them", "{% macro m(a) %}{{ a }}{{ varargs }}{{ kwargs }}{% endmacro %}{{ m(1, 2, 3, x=4) }}{{ m(1) }}", `1[2,3]{"x":4}1[]{}`},
@@ -94,7 +94,7 @@ func TestCallsWithoutEnd(t *testing.T) {
 // What only loops, and evaluates nothing, ends too.
 func TestTagsAreCounted(t *testing.T) {
 	t.Parallel()
-	for _, body := range []string{"{% with %}{% endwith %}", "{% macro m() %}{% endmacro %}", "{% block a %}{% endblock %}", "{% if true %}{% endif %}", "{% set x %}{% endset %}", "{% for y in [] %}{% endfor %}"} {
+	for _, body := range []string{"{% with %}{% endwith %}", "{% macro m() %}{% endmacro %}", "{% if true %}{% endif %}", "{% set x %}{% endset %}", "{% for y in [] %}{% endfor %}"} {
 		tmpl, err := eval.NewBounded(100_000).Template("{% for x in range(1000) %}" + strings.Repeat(body, 1000) + "{% endfor %}")
 		if err != nil {
 			t.Fatal(err)

@@ -27,7 +27,7 @@ type Template struct {
 
 	// parts are the pieces of a template without tags, tree is one with tags.
 	parts []part
-	tree  jinja.Statements
+	tree  *jinja.Tree
 
 	refs []Ref
 }
@@ -122,7 +122,10 @@ func (t *Template) compileTags(pieces []jinja.Piece) (err error) {
 	// The collector throws what it finds below.
 	defer value.Catch(&err)
 	c := newTagCollector(t.engine)
-	c.walk(tree)
+	if len(tree.Blocks) > 0 || tree.Extends {
+		c.bind(jinja.Self)
+	}
+	c.walk(tree.Body)
 	t.tree, t.refs = tree, c.done()
 	return c.unknownFunction(c.macros)
 }

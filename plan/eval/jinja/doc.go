@@ -3,7 +3,7 @@
 //
 //	text ── Split ──▶ pieces: text, {{ }}, {% %} ── ParseExpression, ParseOutput ──▶ Node
 //	        lex.go    their insides as tokens       parse.go                        tree.go
-//	        style.go                              ── ParseTags ────────────────────▶ Statements
+//	        style.go                              ── ParseTags ────────────────────▶ Tree
 //	                                                parse_tags.go                   tree_tags.go
 //
 // A tree is never changed once it is made, so that one may be evaluated by many at once. What a text may be is bounded

@@ -13,6 +13,8 @@ type tagParser struct {
 	pieces   []Piece
 	i        int
 	open     []*unclosed
+	blocks   []*BlockTag
+	extends  bool
 }
 
 // unclosed is a tag whose end has not come yet.
@@ -31,12 +33,19 @@ type tagReader struct {
 	piece Piece
 }
 
+// Tree is a template with tags.
+type Tree struct {
+	Body    Statements
+	Blocks  []*BlockTag // all that are in it, however deep
+	Extends bool        // another template, perhaps under a condition
+}
+
 // ParseTags parses a template. The error is an *Error.
-func ParseTags(l Language, text string, pieces []Piece) (body Statements, err error) {
+func ParseTags(l Language, text string, pieces []Piece) (t *Tree, err error) {
 	p := &tagParser{language: l, text: text, pieces: pieces}
 	defer catchSyntax(&err)
-	body, _ = p.parseBody()
-	return body, nil
+	body, _ := p.parseBody()
+	return &Tree{Body: body, Blocks: p.blocks, Extends: p.extends}, nil
 }
 
 // parseBody parses up to one of the tags that end it, and gives that tag; without any, up to the end of the text.
@@ -103,7 +112,8 @@ func init() {
 		"if": (*tagParser).parseIf, "for": (*tagParser).parseFor, "set": (*tagParser).parseSet, "with": (*tagParser).parseWith,
 		"do": (*tagParser).parseDo, "macro": (*tagParser).parseMacro, "call": (*tagParser).parseCall, "filter": (*tagParser).parseFilter,
 		"block": (*tagParser).parseBlock, "break": (*tagParser).parseExit, "continue": (*tagParser).parseExit,
-		"include": (*tagParser).parseInclude, "import": (*tagParser).parseImport, "from": (*tagParser).parseFrom,
+		"extends": (*tagParser).parseExtends, "include": (*tagParser).parseInclude,
+		"import": (*tagParser).parseImport, "from": (*tagParser).parseFrom,
 		"elif": (*tagParser).refuseTag, "else": (*tagParser).refuseTag,
 	}
 	for _, name := range []string{"if", "for", "set", "with", "macro", "call", "filter", "block"} {
@@ -130,12 +140,7 @@ func (p *tagParser) readTag(piece Piece) *tagReader {
 	if t.tag.kind != tokenName {
 		t.fail(t.tag, "a tag begins with its name", rawHint)
 	}
-	_, known := tags[t.tag.text]
-	switch {
-	case t.tag.text == "extends":
-		t.fail(t.tag, "`{% "+t.tag.text+" %}` is not available yet",
-			"put what is shared into a file that `{% include %}` reads, or into macros that `{% import %}` gives")
-	case !known:
+	if tags[t.tag.text] == nil {
 		e := Misspelt("tag", t.tag.text, slices.Sorted(maps.Keys(tags)))
 		// {% … %} may be meant for another program.
 		if e.Hint == "" {
@@ -480,15 +485,31 @@ func (p *tagParser) parseFilter(t *tagReader) Statement {
 	return n
 }
 
-// parseBlock parses a tag that is transparent: without {% extends %} a block stands where it stands.
 func (p *tagParser) parseBlock(t *tagReader) Statement {
-	t.wantName("the name of the block")
-	t.takeName("scoped")
-	t.takeName("required")
-	p.openTag(t)
+	name := t.wantName("the name of the block")
+	for _, b := range p.blocks {
+		if b.Name == name.text {
+			t.fail(name, "the block `"+name.text+"` is there twice", "`{{ self."+name.text+"() }}` gives it a second time")
+		}
+	}
+	n := &BlockTag{At: At(t.piece.Start), Name: name.text}
+	p.blocks = append(p.blocks, n)
+	n.Scoped = t.takeName("scoped")
+	n.Required = t.takeName("required")
+	top := p.openTag(t)
+	// It may be run from elsewhere, as a macro is.
+	top.inFor = false
 	p.endReading(t)
-	body, _ := p.parseEnclosed()
-	return &BlockTag{Body: body}
+	n.Body, _ = p.parseEnclosed()
+	return n
+}
+
+// parseExtends parses {% extends 'file' %}.
+func (p *tagParser) parseExtends(t *tagReader) Statement {
+	p.extends = true
+	n := &ExtendsTag{At: At(t.piece.Start), Of: t.expression(true)}
+	p.endReading(t)
+	return n
 }
 
 func (p *tagParser) parseExit(t *tagReader) Statement {

@@ -112,8 +112,26 @@ type FilterTag struct {
 // Captured is the name that the body of a {% filter %} has in its chain. No text can spell it.
 const Captured = "\x00captured"
 
-// BlockTag stands where it stands: there is no {% extends %}.
-type BlockTag struct{ Body Statements }
+// BlockTag is {% block name %}body{% endblock %}. It stands where it stands, unless a template that extends this one has its own.
+type BlockTag struct {
+	At
+	Name     string
+	Scoped   bool // it sees the names of the loop, or other tag, that it stands in
+	Required bool // its body is only a place
+	Body     Statements
+}
+
+// The names that a template with blocks has: in a block, what that stands in front of, and everywhere the blocks.
+const (
+	Super = "super"
+	Self  = "self"
+)
+
+// ExtendsTag is {% extends of %}: the text is that of another file, with the blocks of this one.
+type ExtendsTag struct {
+	At
+	Of Node
+}
 
 // DoTag evaluates for the effect: {% do of %}, {% set ns.name = value %}.
 type DoTag struct{ Of Node }
@@ -148,6 +166,7 @@ func (*MacroTag) isStatement()   {}
 func (*CallTag) isStatement()    {}
 func (*FilterTag) isStatement()  {}
 func (*BlockTag) isStatement()   {}
+func (*ExtendsTag) isStatement() {}
 func (*DoTag) isStatement()      {}
 func (*ExitTag) isStatement()    {}
 func (*ImportTag) isStatement()  {}
