@@ -119,7 +119,8 @@ func (s scope) visible(name string) (any, bool) {
 	case *value.Unsettled:
 		return value.Unknown{}, ok
 	// Macros and loops stay behind: they belong to the scope that they were made in.
-	case nil, bool, string, int, float64, value.Number, []any, map[string]any, *value.Dict, value.Object, value.Range:
+	case nil, bool, string, int, float64, value.Number, []any, map[string]any, *value.Dict, value.Object, value.Range, value.Date,
+		value.Span:
 		return v, ok
 	}
 	return nil, false

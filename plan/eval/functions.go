@@ -173,6 +173,8 @@ func readClock(c *call.Input) (any, error) {
 	if c.ArgTruth(0) {
 		t = t.UTC()
 	}
-	// As Python prints a datetime: the result is text here, and has none of its members.
-	return filters.FormatTime(t, c.ArgText(1, "%Y-%m-%d %H:%M:%S.%f"))
+	if format := c.ArgText(1, ""); format != "" {
+		return filters.FormatTime(t, format)
+	}
+	return filters.NewDate(c, t, false), nil
 }

@@ -304,6 +304,14 @@ func (s scope) get(of, key any, n *jinja.Member) (any, error) {
 				return string(runes[j]), nil
 			}
 		}
+	case value.Date:
+		if v, ok := of.Get(value.KeyText(key)); ok {
+			return v, nil
+		}
+	case value.Span:
+		if v, ok := of.Get(value.KeyText(key)); ok {
+			return v, nil
+		}
 	case value.Object:
 		if v, ok, err := s.ReadEntry(of, value.KeyText(key)); ok || err != nil {
 			return v, err

@@ -236,7 +236,10 @@ func (r *rendering) value(n jinja.Node) (Result, error) {
 	if e := value.Storable(v); e != nil {
 		return Result{}, value.PlaceError(e, n)
 	}
-	if v = value.Unboxed(v); !r.Touched {
+	if v = value.Unboxed(v); r.Times {
+		v = value.WithoutTimes(v)
+	}
+	if !r.Touched {
 		return Result{Value: v}, nil
 	}
 	if _, _, ok := jinja.PathOf(n); ok { // a part of a value, which has its own marks

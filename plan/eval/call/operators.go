@@ -16,6 +16,9 @@ func (r *Rendering) Calculate(op string, a, b any) (any, *value.Error) {
 	if isX && isY {
 		return value.Calculate(op, x, y)
 	}
+	if v, ok := value.CalculateTime(op, a, b); ok {
+		return v, nil
+	}
 	switch s := a.(type) {
 	case string:
 		switch {

@@ -46,6 +46,8 @@ type Rendering struct {
 
 	// Objects is set once a value may hold an Object. Without it nothing is searched for them, which is nearly always.
 	Objects bool
+	// Times is set once a value may hold a date, which the value of a text must not.
+	Times bool
 
 	// What is known of secrets: whether the expression at hand has read one, whether a name of the template holds one, which
 	// texts stand next to them and are none, and whether the text so far has any, one that is too short to be found.

@@ -47,6 +47,67 @@ func filterStrftime(c *call.Input) (any, error) {
 	return FormatTime(t, format)
 }
 
+// filterToDatetime reads a date as a format says.
+func filterToDatetime(c *call.Input) (any, error) {
+	text, err := c.ValueText()
+	if err != nil {
+		return nil, err
+	}
+	format := c.ArgText(0, "%Y-%m-%d %H:%M:%S")
+	layout, err := dateLayout(format)
+	if err != nil {
+		return nil, err
+	}
+	t, parseErr := time.Parse(layout, oneSpace(text))
+	// Go reads a fraction behind the seconds whether the layout has one or not.
+	if parseErr != nil || t.Nanosecond() != 0 && !strings.Contains(format, "%f") {
+		return nil, value.Errorf(value.Failure, "", "the text %q is not a date of the form %q", text, format)
+	}
+	if t.Year() == 0 { // without a year it is one of 1900, as in Python
+		t = t.AddDate(1900, 0, 0)
+	}
+	return NewDate(c, t, strings.Contains(format, "%z")), nil
+}
+
+// oneSpace makes one space of any white space: to Python that of a format stands for any other.
+func oneSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// dateParts are the parts of a date that are read, by the letters that Python has for them. Numbers may have one digit less.
+var dateParts = map[byte]string{
+	'Y': "2006", 'm': "1", 'd': "2", 'H': "15", 'M': "4", 'S': "5", 'y': "06", 'b': "Jan", 'B': "January", 'a': "Mon", 'A': "Monday",
+	'p': "PM", 'I': "3", 'j': "002", 'Z': "MST", 'z': "-0700", 'F': "2006-1-2", 'T': "15:4:5", 'R': "15:4", 'D': "1/2/06", '%': "%",
+}
+
+// dateLayout is the format of a date as Go has it.
+func dateLayout(format string) (string, error) {
+	format = strings.NewReplacer(".%f", "", ",%f", "").Replace(oneSpace(format))
+	var b strings.Builder
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			b.WriteByte(format[i])
+			continue
+		}
+		if i++; i == len(format) {
+			return "", value.Errorf(value.Failure, "write `%%` for a percent sign", "the format of a date ends in `%%`")
+		}
+		part, ok := dateParts[format[i]]
+		if !ok {
+			return "", value.Errorf(value.Failure, "", "the format of a date has `%%%c`, which cannot be read", format[i])
+		}
+		b.WriteString(part)
+	}
+	return b.String(), nil
+}
+
+// NewDate is a time as a date. One without a zone is what the clock on the wall shows.
+func NewDate(c *call.Input, t time.Time, zoned bool) value.Date {
+	c.Times = true
+	if !zoned {
+		t = time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+	}
+	return value.Date{Time: t.Truncate(time.Microsecond), Zoned: zoned}
+}
+
 // FormatTime formats a time as C does.
 func FormatTime(t time.Time, format string) (any, error) {
 	layouts := map[byte]string{

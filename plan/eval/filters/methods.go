@@ -24,6 +24,13 @@ func RunMethod(c *call.Input) (any, error) {
 		return runListMethod(c, v)
 	case string:
 		return runStringMethod(c, v)
+	case value.Date:
+		return runDateMethod(c, v)
+	case value.Span:
+		if c.Name == "total_seconds" {
+			return v.Seconds(), nil
+		}
+		return nil, refuseMethod(c, []string{"total_seconds"})
 	}
 	return nil, refuseMethod(c, nil)
 }
@@ -313,4 +320,27 @@ func splitLines(c *call.Input, s string) (any, error) {
 		out = append(out, line)
 	}
 	return out, nil
+}
+
+// dateMethods are those of Python's datetime that a template may call.
+var dateMethods = []string{"isoformat", "isoweekday", "strftime", "timestamp", "weekday"}
+
+func runDateMethod(c *call.Input, d value.Date) (any, error) {
+	switch c.Name {
+	case "strftime":
+		if len(c.Rest) != 1 || !value.IsString(c.Rest[0]) {
+			return nil, value.Errorf(value.TypeError, "", "takes a format")
+		}
+		return FormatTime(d.Time, c.Rest[0].(string))
+	case "isoformat":
+		return d.ISO(), nil
+	case "timestamp":
+		return d.Unix(), nil
+	// Python counts from Monday.
+	case "weekday":
+		return int(d.Weekday()+6) % 7, nil
+	case "isoweekday":
+		return int(d.Weekday()+6)%7 + 1, nil
+	}
+	return nil, refuseMethod(c, dateMethods)
 }

@@ -37,6 +37,7 @@ func playFilters() map[string]*Filter {
 		"permutations":   {Params: jinja.Takes("length?"), Run: filterPermutations},
 		"combinations":   {Params: jinja.Takes("length"), Run: filterCombinations},
 		"strftime":       {Params: jinja.Takes("second? utc?"), Run: filterStrftime},
+		"to_datetime":    {Params: jinja.Takes("format?"), Run: filterToDatetime},
 		"fileglob":       {Run: filterFileGlob},
 		"relpath":        {Params: jinja.Takes("start?"), Run: filterRelPath},
 		"normpath":       {Run: onText(path.Clean)},

@@ -405,7 +405,6 @@ func (p *reader) postfix(n Node) Node {
 			key := p.next()
 			switch key.kind {
 			case tokenName:
-				p.checkTime(n, key)
 				k := &Constant{At: p.made(key), Value: key.text}
 				n = &Member{At: At(n.Offset()), Of: n, Key: k, Dot: true, KeyAt: key.Start, End: key.end}
 			// list.0 is a position, which Jinja allows in addition to list[0].
@@ -440,32 +439,6 @@ func (p *reader) postfix(n Node) Node {
 			return n
 		}
 	}
-}
-
-// timeFormats are the members that the time of now() has in Python, with the format that gives the same; "" if none does.
-var timeFormats = map[string]string{
-	"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S", "microsecond": "%f", "weekday": "",
-	"isoweekday": "%u", "isoformat": "%Y-%m-%dT%H:%M:%S", "timestamp": "%s", "date": "%F", "time": "%T", "strftime": "…", "timetuple": "",
-	"tzinfo": "%z", "replace": "", "astimezone": "", "utcoffset": "%z", "ctime": "%c",
-}
-
-// checkTime refuses a member of now(), which is text here: in a run it would fail, perhaps late.
-func (p *reader) checkTime(of Node, member token) {
-	call, ok := of.(*Call)
-	if !ok {
-		return
-	}
-	f, ok := call.Function.(*Variable)
-	format, isTime := timeFormats[member.text]
-	// Only directly behind now(): what a variable holds is not known here.
-	if !ok || f.Name != "now" || !isTime {
-		return
-	}
-	hint := "use the fact ansible_date_time"
-	if format != "" {
-		hint = "write now(fmt='" + format + "')"
-	}
-	p.fail(member, "now() is text, and has no `"+member.text+"`", hint)
 }
 
 // noteChange notes the name whose value a method changes.

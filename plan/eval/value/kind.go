@@ -74,6 +74,8 @@ func Truthy(v any) bool {
 		return v.Len() > 0
 	case Object:
 		return len(v.Keys()) > 0
+	case Span:
+		return v.Micros != 0
 	}
 	if n, ok := NumberOf(v); ok {
 		return Float(n) != 0
@@ -159,6 +161,9 @@ func Equal(a, b any) bool {
 		return true
 	case map[string]any, *Dict:
 		return equalMaps(a, b)
+	case Date, Span:
+		order, ok := compareTimes(a, b)
+		return ok && order == 0
 	}
 	return false
 }
@@ -204,6 +209,10 @@ func Compare(a, b any) (int, *Error) {
 		}
 		// Of two that begin alike the longer is larger.
 		return len(a) - len(l), nil
+	case Date, Span:
+		if order, ok := compareTimes(a, b); ok {
+			return order, nil
+		}
 	}
 	return 0, Errorf(TypeError, orderHint(a, b), "cannot compare %s with %s", KindOf(a), KindOf(b))
 }

@@ -119,7 +119,7 @@ func Storable(v any) *Error {
 	switch v := v.(type) {
 	case Range:
 		return v.TooLong()
-	case nil, bool, int, float64, string, Number, []any, map[string]any, *Dict, *Namespace, *Box, Omitted:
+	case nil, bool, int, float64, string, Number, []any, map[string]any, *Dict, *Namespace, *Box, Omitted, Date, Span:
 		return nil
 	}
 	return Errorf(TypeError, "call it with `()`", "%s is not a value", KindOf(v))
@@ -127,3 +127,26 @@ func Storable(v any) *Error {
 
 // NewNamespace makes a namespace of its first fields.
 func NewNamespace(fields *Dict) *Namespace { return &Namespace{fields.With(Boxed).values} }
+
+// WithoutTimes is a value with the text of each date and span in its place.
+func WithoutTimes(v any) any {
+	switch v := v.(type) {
+	case Date, Span:
+		return Text(v)
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = WithoutTimes(item)
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for key, item := range v {
+			m[key] = WithoutTimes(item)
+		}
+		return m
+	case *Dict:
+		return v.With(WithoutTimes)
+	}
+	return v
+}

@@ -28,6 +28,10 @@ func Text(v any) string {
 		return v.Text
 	case Secret:
 		return v.String()
+	case Date:
+		return v.String()
+	case Span:
+		return v.String()
 	default:
 		return string(AppendJSON(nil, v, Layout{}, 0))
 	}
@@ -167,6 +171,10 @@ func AppendJSON(b []byte, v any, style Layout, level int) []byte {
 		}
 		return append(appendBreak(b, style, level), '}')
 	case Secret:
+		return appendQuoted(b, v.String())
+	case Date:
+		return appendQuoted(b, v.ISO())
+	case Span:
 		return appendQuoted(b, v.String())
 	case Unknown:
 		return appendQuoted(b, "(unknown)")
