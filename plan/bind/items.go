@@ -90,7 +90,7 @@ func (b *Bound) items() ([]any, error) {
 	if loop.Kind == playbook.FileTree {
 		return b.tree(over)
 	}
-	val, err := b.listOf(over)
+	val, err := b.listOf(over, loop.Kind == playbook.Lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -116,11 +116,12 @@ func (b *Bound) items() ([]any, error) {
 	return items, nil
 }
 
-// listOf is the value that a loop is given: of a template, of a bare expression, of a map or list as written.
-func (b *Bound) listOf(over playbook.Value) (any, error) {
+// listOf is the value that a loop is given: of a template, of a bare expression, of a map or list as written. What a lookup is given is no
+// expression: with_lines has a command.
+func (b *Bound) listOf(over playbook.Value, lookup bool) (any, error) {
 	r, problems := b.collecting()
 	r.Marks = true
-	if over.Kind() != playbook.String || eval.Templated(over.Text()) {
+	if lookup || over.Kind() != playbook.String || eval.Templated(over.Text()) {
 		val := r.Value(over)
 		return val, b.failure(r, problems)
 	}

@@ -263,10 +263,10 @@ func (p *stepPlanner) fillArgs(s *plan.Step, k *plan.Task, r *plan.Renderer, f *
 	}
 	if k.Finds != nil {
 		f.At("over")
-		if over := k.Finds.Src.Loop.Over; over.Kind() == playbook.String {
+		if loop := k.Finds.Src.Loop; loop.Over.Kind() == playbook.String && loop.Kind != playbook.Lookup {
 			p.LoopValue(r, k.Finds.Src)
 		} else {
-			r.Value(over)
+			r.Value(loop.Over)
 		}
 		return map[string]any{"over": loops.Expression(k.Finds.Src.Loop), "action": s.Place.Action}
 	}

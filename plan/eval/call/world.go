@@ -49,7 +49,7 @@ func Ask[T any](name, term string, answer T, err error) (T, error) {
 		case "chance":
 			what = "what is drawn by `" + term + "`"
 		}
-		return answer, &value.Open{Missing: []value.Missing{{Name: what}}}
+		return answer, &value.Open{Missing: []value.Missing{{Name: what, Asked: true}}}
 	}
 	if err != nil {
 		if e, ok := value.AsError(err); ok {

@@ -46,6 +46,7 @@ const (
 type Missing struct {
 	Name  string
 	Steps []int
+	Asked bool // the run tells whenever it is asked: what a program prints, the time
 }
 
 // Errorf is an error at run time; the place is added where it is known.

@@ -34,7 +34,7 @@ func UniteMissing(a, b []Missing) []Missing {
 	for _, m := range b {
 		i := slices.IndexFunc(out, func(o Missing) bool { return o.Name == m.Name })
 		if i < 0 {
-			out = append(out, Missing{m.Name, SortSteps(m.Steps)})
+			out = append(out, Missing{m.Name, SortSteps(m.Steps), m.Asked})
 			continue
 		}
 		// Cloned, since the steps are still those of a.
