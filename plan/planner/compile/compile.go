@@ -272,8 +272,8 @@ func (c *Compiler) CheckGlob(r *plan.Renderer, v playbook.Value, key string) {
 	}
 }
 
-// Decode turns known arguments into the action's typed ones, and finds what is wrong with them. Where r says that the task may fail, that
-// is left to the run.
+// Decode turns known arguments into the action's typed ones, and finds what is wrong with them. Where r says that the task may fail, or may
+// not be reached, that is left to the run.
 func (c *Compiler) Decode(k *plan.Task, raw map[string]any, r *plan.Renderer) {
 	typed, wrong := k.Action.Decode(raw)
 	for _, problem := range wrong {
@@ -285,9 +285,12 @@ func (c *Compiler) Decode(k *plan.Task, raw map[string]any, r *plan.Renderer) {
 			continue
 		}
 		d := diag.Diagnostic{Pos: pos, Width: width, Message: problem.Message, Hint: problem.Hint, Chain: r.Chain}
-		if r.MayFail {
-			d.Severity, d.Message = diag.Warning, d.Message+plan.FailsThere
-			k.Open = true
+		// What moon itself does not have yet is said before the run, unless the playbook provides for a failure.
+		if r.MayFail || !spec.IsLater(k.Action.Name, problem.Field) {
+			if why, ok := r.ForgivesArgs(); ok {
+				d.Severity, d.Message = diag.Warning, d.Message+why
+				k.Open = true
+			}
 		}
 		c.problems.Blame("argument "+problem.Field, d)
 	}
@@ -410,12 +413,12 @@ func (c *Compiler) misfit(words string, d diag.Diagnostic) {
 	c.reading.Unfit.Add(d)
 }
 
-// ReportUnfit reports what is wrong with how the arguments of a task are written. Where it may fail, that is left to the run.
-func (c *Compiler) ReportUnfit(k *plan.Task, r *plan.Renderer, idle bool) {
+// ReportUnfit reports what is wrong with how the arguments of a task are written. Where it may fail, or may not be reached, that is left to
+// the run.
+func (c *Compiler) ReportUnfit(k *plan.Task, r *plan.Renderer) {
 	for _, d := range k.Unfit {
-		if r.MayFail && !idle {
-			d.Severity, d.Message = diag.Warning, d.Message+plan.FailsThere
-			r.Undefined, r.Fails = true, true
+		if why, ok := r.ForgivesArgs(); ok {
+			d.Severity, d.Message = diag.Warning, d.Message+why
 		}
 		c.problems.Report(d)
 	}
@@ -435,13 +438,21 @@ func (c *Compiler) RefuseArgument(key, of string, pos diag.Pos, known, chain []s
 
 // unknownArgument is what is said of an argument that an action does not have. What Ansible ignores is only warned of, here.
 func (c *Compiler) unknownArgument(key, of string, pos diag.Pos, known, chain []string) (d diag.Diagnostic, wrong bool) {
-	if a, ok := spec.Lookup(of); ok && a.Lax && c.plan.Dialect.Rules().OverHosts {
-		c.problems.Report(diag.Diagnostic{
+	if a, ok := spec.Lookup(of); ok && c.plan.Dialect.Rules().OverHosts {
+		does := diag.Diagnostic{
 			Severity: diag.Warning, Pos: pos, Width: utf8.RuneCountInString(key), Chain: chain,
 			Hint:    cmp.Or(suggest.DidYouMean(key, known), "remove it"),
 			Message: fmt.Sprintf("`%s` does nothing: `%s` has no such argument, and Ansible ignores it", key, of),
-		})
-		return d, false
+		}
+		dropped := slices.Contains(a.Dropped, key)
+		if dropped {
+			does.Hint = "remove it"
+			does.Message = fmt.Sprintf("`%s` does nothing: `%s` had that argument once, and ansible-core 2.14 refuses it", key, of)
+		}
+		if a.Lax || dropped {
+			c.problems.Report(does)
+			return d, false
+		}
 	}
 	hint := suggest.DidYouMean(key, known)
 	if hint == "" && slices.Contains(known, plan.OtherArgs[key]) {
