@@ -394,15 +394,34 @@ func (c *Compiler) arguments(a *spec.Action, t *playbook.Task, chain []string) (
 	if t.ExtraArgs.Kind() == playbook.Map {
 		args = append(args, c.mapArguments(a.Name, a.Open, a.Field, t.ExtraArgs, plan.FieldNames(a.Fields()), chain)...)
 	}
-	// An alias and its name are one argument: of two values one would be ignored without a word.
-	seen := map[string]string{}
+	return c.once(args, a, chain), true
+}
+
+// once reports arguments that are given twice: an alias and its name are one. Modules take the alias that they list last, with a warning;
+// elsewhere it is a mistake, because one of two values would be ignored.
+func (c *Compiler) once(args []plan.Arg, a *spec.Action, chain []string) []plan.Arg {
+	kept := args[:0:0]
 	for _, g := range args {
-		if as, ok := seen[g.Name]; ok {
-			c.problems.Errorf(g.Value.Pos(), 0, chain, "give it once", "`%s` and `%s` are the same argument of `%s`", as, g.Key, a.Name)
+		at := slices.IndexFunc(kept, func(k plan.Arg) bool { return k.Name == g.Name })
+		if at < 0 {
+			kept = append(kept, g)
+			continue
 		}
-		seen[g.Name] = g.Key
+		first := kept[at]
+		d := diag.Diagnostic{
+			Pos: g.Value.Pos(), Chain: chain, Hint: "give it once",
+			Message: fmt.Sprintf("`%s` and `%s` are the same argument of `%s`", first.Key, g.Key, a.Name),
+		}
+		if g.Field != nil && first.Key != g.Key && c.plan.Dialect.Rules().OverHosts {
+			rank := func(key string) int { return slices.Index(g.Field.Aliases, key) } // the name itself comes before them
+			if rank(g.Key) > rank(first.Key) {
+				kept[at] = g
+			}
+			d.Severity, d.Message = diag.Warning, d.Message+", and `"+kept[at].Key+"` counts"
+		}
+		c.problems.Report(d)
 	}
-	return args, true
+	return kept
 }
 
 // misfit takes down what is wrong with the arguments of the task that is read: whether it may fail for that is known where it is planned.
