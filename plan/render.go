@@ -289,16 +289,16 @@ func (r *Renderer) warned(v playbook.Value, err error) bool {
 const (
 	FailsThere   = ": the task will fail there, which `ignore_errors` or a `rescue` provides for"
 	FailsReached = ": the task will fail there if its condition holds, which only the run knows"
-	leftOut      = ": it does not matter here, as the task is left out"
+	skipped      = ": it does not matter here, as the task is skipped"
 	failsAsked   = ": the task will fail there if this part is needed, which only the run knows"
 )
 
-// ForgivesArgs reports whether wrong arguments are no mistake of the plan: those of a task that is left out, and of one that may fail, or
+// ForgivesArgs reports whether wrong arguments are no mistake of the plan: those of a task that is skipped, and of one that may fail, or
 // of which only the run knows whether it is reached. In the latter two the renderer knows that it fails. why ends what is said of them.
 func (r *Renderer) ForgivesArgs() (why string, ok bool) {
 	switch {
 	case r.Idle:
-		return leftOut, true
+		return skipped, true
 	case r.MayFail:
 		why = FailsThere
 	case r.Unsure:

@@ -366,6 +366,7 @@ func (c *Compiler) arguments(a *spec.Action, t *playbook.Task, chain []string) (
 		f, _ := a.Field(a.Free)
 		args = append(args, c.Argument(f.Name, f.Name, f, v, chain))
 	case kind == playbook.String:
+		// Ansible's form: each pair has a place of its own in the text.
 		for _, kv := range playbook.SplitPairs(v.Text()) {
 			if kv.Key == "" {
 				c.misfit("", diag.Diagnostic{
