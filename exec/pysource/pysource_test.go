@@ -74,8 +74,14 @@ func TestRead(t *testing.T) {
 		t.Errorf("it imports\n%v\nand not\n%v", got, want)
 	}
 	declared := []pysource.Argument{
-		{Name: "name", Free: true}, {Name: "token", NoLog: true, Free: true}, {Name: "more"}, {Name: "key", NoLog: true}, {Name: "plain"},
-		{Name: "must"}, {Name: "may", Free: true}, {Name: "some"},
+		{Name: "name", Free: true},
+		{Name: "token", NoLog: true, Free: true},
+		{Name: "more"},
+		{Name: "key", NoLog: true},
+		{Name: "plain"},
+		{Name: "must"},
+		{Name: "may", Free: true},
+		{Name: "some"},
 	}
 	if got := f.Declared(); !reflect.DeepEqual(got, declared) {
 		t.Errorf("it declares %v", got)
