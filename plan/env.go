@@ -25,6 +25,7 @@ type Env struct {
 	memo       *memo           // while a variable is rendered where it is used
 	Took       *[]int          // while planning: is given the steps whose values are known ahead and were used; may be nil
 	Settled    bool            // a name that only an open place could set has no value
+	Drawn      uint64          // what chance gives for a value that the plan must know; 0: nothing is drawn before the run
 	Changes    *bool           // is set where a value is known for planning and may be another in the run; may be nil
 }
 

@@ -289,8 +289,26 @@ func (r *Renderer) warned(v playbook.Value, err error) bool {
 const (
 	FailsThere   = ": the task will fail there, which `ignore_errors` or a `rescue` provides for"
 	FailsReached = ": the task will fail there if its condition holds, which only the run knows"
+	skipped      = ": it does not matter here, as the task is skipped"
 	failsAsked   = ": the task will fail there if this part is needed, which only the run knows"
 )
+
+// ForgivesArgs reports whether wrong arguments are no mistake of the plan: those of a task that is skipped, and of one that may fail, or
+// of which only the run knows whether it is reached. In the latter two the renderer knows that it fails. why ends what is said of them.
+func (r *Renderer) ForgivesArgs() (why string, ok bool) {
+	switch {
+	case r.Idle:
+		return skipped, true
+	case r.MayFail:
+		why = FailsThere
+	case r.Unsure:
+		why = FailsReached
+	default:
+		return "", false
+	}
+	r.Undefined, r.Fails = true, true
+	return why, true
+}
 
 // FailsLater reports whether it is the run that an error fails, or may fail. If so, the renderer knows it, and why ends what is said of it.
 func (r *Renderer) FailsLater(e *value.Error) (why string, fails bool) {

@@ -12,7 +12,7 @@ import (
 )
 
 var _ = exec.Register("dnf", exec.Action{Plan: func(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
-	return planPackages(ctx, a, &dnf{a.Args.(*spec.DnfArgs)})
+	return planDnf(ctx, a, a.Args.(*spec.DnfArgs))
 }, Supplies: func(a any) string {
 	return exec.QuoteGiven("conf_file",
 		a.(*spec.DnfArgs).ConfFile)

@@ -37,7 +37,10 @@ func planPackage(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	for _, n := range args.Name {
 		names = append(names, n)
 	}
-	in := map[string]any{"name": names, "state": args.State, "update_cache": args.UpdateCache}
+	in := map[string]any{"state": args.State, "update_cache": args.UpdateCache}
+	if len(names) > 0 {
+		in["name"] = names
+	}
 	if args.Upgrade {
 		// dnf and zypper upgrade everything by the name *, the others by an argument.
 		switch name {
@@ -62,7 +65,7 @@ func planPackage(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	case *spec.AptArgs:
 		return planApt(ctx, a, args)
 	case *spec.DnfArgs:
-		return planPackages(ctx, a, &dnf{args})
+		return planDnf(ctx, a, args)
 	case *spec.PacmanArgs:
 		return planPackages(ctx, a, &pacman{args})
 	case *spec.ZypperArgs:

@@ -88,7 +88,7 @@ func statPath(ctx context.Context, a *exec.Attempt, args *spec.StatArgs) (map[st
 
 // readContent adds what only reading the file tells: the one that was looked at, and no other that is there now.
 func readContent(ctx context.Context, a *exec.Attempt, m map[string]any, st *unix.Stat_t, args *spec.StatArgs) error {
-	if !args.GetChecksum && !args.GetMime {
+	if !args.GetChecksum && !args.GetMD5 && !args.GetMime {
 		return nil
 	}
 	f, e, err := fsys.OpenLooked(args.Path)
@@ -104,14 +104,23 @@ func readContent(ctx context.Context, a *exec.Attempt, m map[string]any, st *uni
 		if m["mimetype"], m["charset"], err = mimeType(ctx, a, f); err != nil {
 			return err
 		}
+	}
+	sums := map[string]string{}
+	if args.GetMD5 {
+		sums["md5"] = "md5"
+	}
+	if args.GetChecksum {
+		sums["checksum"] = args.Algorithm
+	}
+	for name, algorithm := range sums {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
+		if m[name], err = fsys.SumOf(ctx, f, algorithm); err != nil {
+			return err
+		}
 	}
-	if args.GetChecksum {
-		m["checksum"], err = fsys.SumOf(ctx, f, args.Algorithm)
-	}
-	return err
+	return nil
 }
 
 // mimeOf is what needs no reading to be known.

@@ -74,8 +74,13 @@ func (p *Places) document(m *Module, f *pysource.File, path, collection string) 
 	if doc == nil || !whole || !listed {
 		return // it is not known what else it takes
 	}
-	secret, declared := p.declared(m.Members, f, path)
-	m.Documented = &documented.Module{Options: readOptions(options, secret), Declared: declared, Rules: rulesOf(f)}
+	secret, free, declared := p.declared(m.Members, f, path)
+	list := readOptions(options, secret)
+	for i := range list {
+		// Where the two disagree it is what the module declares that counts in the run.
+		list[i].Required = list[i].Required && !free[list[i].Name]
+	}
+	m.Documented = &documented.Module{Options: list, Declared: declared, Rules: rulesOf(f)}
 }
 
 // besideText is the documentation that is a file of its own next to the module.
@@ -89,9 +94,10 @@ func besideText(path string) (string, bool) {
 	return "", false
 }
 
-// declared are the arguments that the module and its parts declare, and which of them are secret.
-func (p *Places) declared(parts []spec.Member, own *pysource.File, path string) (secret map[string]bool, names []string) {
-	secret = map[string]bool{}
+// declared are the arguments that the module and its parts declare, which of them are secret, and which the module itself does not need.
+func (p *Places) declared(parts []spec.Member, own *pysource.File, path string) (secret, free map[string]bool, names []string) {
+	secret, free = map[string]bool{}, map[string]bool{}
+	needed := map[string]bool{} // one of its name is
 	common := own.Mentions("add_file_common_args")
 	for _, part := range parts {
 		s := p.load(part.Path)
@@ -101,13 +107,17 @@ func (p *Places) declared(parts []spec.Member, own *pysource.File, path string) 
 		}
 		for _, a := range s.file.Declared() {
 			names = append(names, a.Name)
+			if part.Path == path {
+				needed[a.Name] = needed[a.Name] || !a.Free
+				free[a.Name] = !needed[a.Name]
+			}
 			if a.NoLog && (part.Path == path || !secret[a.Name]) {
 				secret[a.Name] = true
 			}
 		}
 	}
 	slices.Sort(names)
-	return secret, slices.Compact(names)
+	return secret, free, slices.Compact(names)
 }
 
 // rulesOf are the rules that the module gives its AnsibleModule as literals.

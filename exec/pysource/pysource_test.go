@@ -35,7 +35,8 @@ def main():
     # import comment.no
     from ansible.module_utils import inside
     spec = dict(name=dict(type='str', aliases=['n']), token=dict(no_log=True, type='str'),
-                more={'key': {'no_log': True}, 'plain': dict(no_log=False)})
+                more={'key': {'no_log': True}, 'plain': dict(no_log=False)},
+                must=dict(type='str', required=True), may={'required': False}, some=dict(required=sure, default='x'))
     m = AnsibleModule(argument_spec=spec, mutually_exclusive=[['a', 'b'], ("c", "d")], required_if=[('state', 'present', ['x'], True)])
     log(no_log=True)
 `
@@ -72,7 +73,16 @@ func TestRead(t *testing.T) {
 	if got := f.Imports(); !reflect.DeepEqual(got, want) {
 		t.Errorf("it imports\n%v\nand not\n%v", got, want)
 	}
-	declared := []pysource.Argument{{"name", false}, {"token", true}, {"more", false}, {"key", true}, {"plain", false}}
+	declared := []pysource.Argument{
+		{Name: "name", Free: true},
+		{Name: "token", NoLog: true, Free: true},
+		{Name: "more"},
+		{Name: "key", NoLog: true},
+		{Name: "plain"},
+		{Name: "must"},
+		{Name: "may", Free: true},
+		{Name: "some"},
+	}
 	if got := f.Declared(); !reflect.DeepEqual(got, declared) {
 		t.Errorf("it declares %v", got)
 	}

@@ -135,12 +135,14 @@ func (f *File) fromImport(at int) (one Import, ok bool) {
 type Argument struct {
 	Name  string
 	NoLog bool // no_log=True is said of it
+	Free  bool // a type or a default is said of it, and that it is required is not
 }
 
 // Declared are the arguments that it declares, at any depth, in the order of their declarations.
 func (f *File) Declared() []Argument {
 	var list []Argument
 	index := map[int]int{} // by the token of the bracket
+	needed := map[int]bool{}
 	var open []int
 	for i, t := range f.tokens {
 		if t.kind != mark && t.kind != name && t.kind != literal {
@@ -155,11 +157,22 @@ func (f *File) Declared() []Argument {
 			open = append(open, i)
 		case t.kind == mark && strings.Contains(")]}", t.text) && len(open) > 0:
 			open = open[:len(open)-1]
-		case t.text == "no_log" && len(open) > 0 && (f.is(i+1, mark, "=") || f.is(i+1, mark, ":")) && f.is(i+2, name, "True"):
-			if at, ok := index[open[len(open)-1]]; ok {
-				list[at].NoLog = true
+		case len(open) > 0 && (f.is(i+1, mark, "=") || f.is(i+1, mark, ":")):
+			at, ok := index[open[len(open)-1]]
+			switch {
+			case !ok:
+			case t.text == "no_log":
+				list[at].NoLog = list[at].NoLog || f.is(i+2, name, "True")
+			case t.text == "required":
+				needed[at] = !f.is(i+2, name, "False")
+				list[at].Free = true
+			case t.text == "type" || t.text == "default":
+				list[at].Free = true
 			}
 		}
+	}
+	for at := range needed {
+		list[at].Free = list[at].Free && !needed[at]
 	}
 	return list
 }

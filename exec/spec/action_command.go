@@ -19,6 +19,7 @@ var _ = declareAction(&Action{
 	Process:  "*",
 	FreeList: "argv",
 	Changes:  true,
+	Dropped:  []string{"warn"},
 	args:     reflect.TypeFor[CommandArgs](),
 	Returns:  processReturns,
 	Least:    "command: [x]",

@@ -9,6 +9,7 @@ import (
 type DnfArgs struct {
 	Name        []string `arg:"name,pkg,names" doc:"The packages, a list or text with commas: nginx, nginx-1.20*, \"nginx >= 1.20\", @development, a file or its address; * for all."`
 	State       string   `arg:"state" default:"present" enum:"present|absent|latest|installed>present|removed>absent" doc:"present, absent, or latest: present in the newest version."`
+	List        string   `arg:"list" doc:"Change nothing, and list packages: installed, available, updates, or those of a name; or repos, the repositories in use."`
 	UpdateCache bool     `arg:"update_cache,update-cache,expire-cache" default:"false" doc:"Update the package lists first."`
 	UpdateOnly  bool     `arg:"update_only" default:"false" doc:"With latest, upgrade only packages that are installed."`
 	AutoRemove  bool     `arg:"autoremove" default:"false" doc:"Remove dependencies that are no longer needed."`
@@ -41,11 +42,14 @@ var _ = declareAction(&Action{
 	Check:    true,
 	Diff:     true,
 	args:     reflect.TypeFor[DnfArgs](),
-	Returns:  slices.Clone(packageReturns),
-	Least:    "dnf: {name: x}",
+	Returns: append(slices.Clone(packageReturns),
+		Return{"results", "What list asks for. Packages have name, epoch, version, release, arch, repo, envra and yumstate; repositories repoid and state."}),
+	Least: "dnf: {name: x}",
 	Example: `- dnf: {name: [nginx, curl], enablerepo: extras}
 - dnf: {name: sendmail, state: absent}
 - dnf: {name: "*", state: latest}
+- dnf: {list: nginx}
+  register: versions
 `,
 })
 
@@ -69,6 +73,13 @@ func (a *DnfArgs) validateArgs(given func(string) bool) []Problem {
 		"enablerepo": a.EnableRepo, "disablerepo": a.DisableRepo, "enable_plugin": a.EnablePlug, "disable_plugin": a.DisablePlug,
 		"exclude": a.Exclude, "releasever": {a.ReleaseVer},
 	})...)
-	return append(problems, wantsPackages("dnf", "`name`, `autoremove` or `update_cache`",
-		given("name") || a.UpdateCache || a.AutoRemove)...)
+	switch {
+	case a.List == "":
+	case given("name"):
+		problems = append(problems, Problem{"list", "`list` does not go with `name`", "give one of them"})
+	case !packagePattern.MatchString(a.List):
+		problems = append(problems, Problem{"list", "`list` has " + nameValue(a.List) + ", which is not a package name", ""})
+	}
+	return append(problems, wantsPackages("dnf", "`name`, `list`, `autoremove` or `update_cache`",
+		given("name") || a.List != "" || a.UpdateCache || a.AutoRemove)...)
 }

@@ -14,6 +14,7 @@ type GetURLArgs struct {
 	URL      string        `arg:"url" need:"yes" doc:"What to download: https://, http:// or file://."`
 	Dest     string        `arg:"dest" kind:"path" need:"yes" doc:"Where to save it. If this is a directory or ends with a slash, the file is named by the server, or by the last part of the URL."`
 	Checksum string        `arg:"checksum" doc:"The expected checksum: sha256: (or sha1, sha224, sha384, sha512, md5) and the digits, or the URL of a file with lines of digits and names."`
+	SHA256   string        `arg:"sha256sum" doc:"The digits of a checksum: sha256:, as Ansible 2.13 and earlier took them."`
 	Force    bool          `arg:"force" default:"false" doc:"Download it even if dest exists, and replace dest if it differs. If false, an existing dest is not changed, provided it has the checksum, if one is given."`
 	Timeout  time.Duration `arg:"timeout" default:"10s" doc:"How long the server may be silent."`
 	Backup   bool          `arg:"backup" default:"false" doc:"Keep a backup of the replaced file in the same directory, with the time in its name."`
@@ -72,6 +73,12 @@ func (a *GetURLArgs) validateArgs(given func(string) bool) []Problem {
 	}
 	if a.Timeout <= 0 {
 		add("timeout", "`timeout` must be longer than nothing", "")
+	}
+	if a.SHA256 != "" {
+		if a.Checksum != "" {
+			add("sha256sum", "`sha256sum` and `checksum` are two ways to say the same", "give `checksum` only")
+		}
+		a.Checksum = "sha256:" + a.SHA256
 	}
 	if a.Checksum == "" {
 		return problems

@@ -37,11 +37,19 @@ var _ = declareAction(&Action{
 })
 
 func (a *GroupArgs) validateArgs(given func(string) bool) []Problem {
-	problems := checkAccountName("name", a.Name)
+	problems := checkAccount(a.Name, a.State)
 	if a.NonUnique && !given("gid") && a.State == "present" {
 		problems = append(problems, Problem{"non_unique", "`non_unique` needs `gid`", ""})
 	}
 	return append(problems, checkIDs(idField{"gid", a.Gid}, idField{"gid_min", a.GidMin}, idField{"gid_max", a.GidMax})...)
+}
+
+// checkAccount refuses the name of what a step makes. What no user or group can be named is not there, which is well if it is to be absent.
+func checkAccount(name, state string) []Problem {
+	if state == "absent" && name != "" {
+		return nil
+	}
+	return checkAccountName("name", name)
 }
 
 // checkAccountName refuses what can be no user or group anywhere. What a system takes besides is its own affair.

@@ -29,6 +29,7 @@ type PackageOptions struct {
 	DpkgOptions       any `arg:"dpkg_options" doc:"As in apt."`
 	LockTimeout       any `arg:"lock_timeout" doc:"As in apt and dnf."`
 	Force             any `arg:"force" doc:"As in apt."`
+	List              any `arg:"list" doc:"As in dnf."`
 	EnableRepo        any `arg:"enablerepo" doc:"As in dnf."`
 	DisableRepo       any `arg:"disablerepo" doc:"As in dnf."`
 	DisableGPGCheck   any `arg:"disable_gpg_check" doc:"As in dnf."`
@@ -71,5 +72,6 @@ func (a *PackageArgs) validateArgs(given func(string) bool) []Problem {
 			"write `state: latest`",
 		})
 	}
-	return append(problems, wantsPackages("package", "`name`, `upgrade` or `update_cache`", given("name") || a.Upgrade || a.UpdateCache)...)
+	return append(problems, wantsPackages("package", "`name`, `upgrade` or `update_cache`",
+		given("name") || given("list") || a.Upgrade || a.UpdateCache)...)
 }

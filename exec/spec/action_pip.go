@@ -32,6 +32,7 @@ var _ = declareAction(&Action{
 	Name:    "pip",
 	Doc:     "Installs, upgrades and removes packages of Python.",
 	Check:   true,
+	Dropped: []string{"use_mirrors"},
 	Diff:    true,
 	Process: "*",
 	Proxies: true,

@@ -33,6 +33,7 @@ var _ = declareAction(&Action{
 	Name:    "replace",
 	Doc:     "Replaces everything that matches a pattern in a file. The rest of the file is unchanged.",
 	Check:   true,
+	Dropped: []string{"follow"}, // it always follows links
 	Process: "validate",
 	Diff:    true,
 	args:    reflect.TypeFor[ReplaceArgs](),

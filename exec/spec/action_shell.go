@@ -18,6 +18,7 @@ var _ = declareAction(&Action{
 	Command: true,
 	Process: "*",
 	Changes: true,
+	Dropped: []string{"warn"},
 	args:    reflect.TypeFor[ShellArgs](),
 	Returns: processReturns,
 	Least:   "shell: x",

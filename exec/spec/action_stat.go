@@ -8,6 +8,7 @@ type StatArgs struct {
 	Follow        bool   `arg:"follow" default:"false" doc:"Follow a link, instead of looking at the link itself."`
 	GetChecksum   bool   `arg:"get_checksum" default:"true" doc:"Read a file for its checksum."`
 	Algorithm     string `arg:"checksum_algorithm,checksum_algo,checksum" default:"sha1" enum:"md5|sha1|sha224|sha256|sha384|sha512" doc:"Which checksum."`
+	GetMD5        bool   `arg:"get_md5" default:"false" doc:"Read a file for its MD5, too."`
 	GetMime       bool   `arg:"get_mime,mime,mime_type,mime-type" default:"false" doc:"Ask the program file for the type of the content; unknown if it is not installed."`
 	GetAttributes bool   `arg:"get_attributes,attr,attributes" default:"false" doc:"Accepted from playbooks written for Ansible, if false."`
 }
@@ -30,6 +31,7 @@ var _ = declareAction(&Action{
 		{"stat.mtime", "When its content changed, in seconds since 1970. So also atime and ctime."},
 		{"stat.inode", "Its inode. Also dev, nlink, blocks and block_size."},
 		{"stat.checksum", "The checksum of a file that can be read."},
+		{"stat.md5", "With get_md5, the MD5 of such a file."},
 		{"stat.lnk_target", "What a link says."},
 		{"stat.lnk_source", "The path that a link leads to in the end."},
 		{"stat.readable", "Whether moon may read it. So also writeable and executable."},

@@ -83,7 +83,7 @@ var _ = declareAction(&Action{
 var hashedPassword = pattern.New(`^(!*\$[0-9a-z-]+\$[^:\s]+|[!*]+)$`)
 
 func (a *UserArgs) validateArgs(given func(string) bool) []Problem {
-	problems := checkAccountName("name", a.Name)
+	problems := checkAccount(a.Name, a.State)
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	if a.State == "present" {
 		switch {

@@ -76,8 +76,8 @@ var fieldsLater = map[string]map[string]later{
 	"dnf": {
 		"cacheonly": {way: asCommand + ": `dnf --cacheonly`"}, "disable_excludes": {way: asCommand},
 		"download_dir": {way: asCommand}, "download_only": {way: asCommand}, "install_repoquery": {idle: "true", way: "remove it"},
-		"installroot": {idle: "/", way: asCommand},
-		"list":        {way: "use `command: dnf list`"}, "sslverify": {idle: "true", way: "set it in the repository's file"},
+		"installroot":    {idle: "/", way: asCommand},
+		"sslverify":      {idle: "true", way: "set it in the repository's file"},
 		"validate_certs": {idle: "true", way: "set it in the repository's file"},
 	},
 	"postgresql_user": {

@@ -89,8 +89,9 @@ type Action struct {
 	Diff    bool // and shows the difference
 	Lax     bool // Ansible passes over arguments that it does not have
 	Returns []Return
-	Least   string // the shortest step that is valid: "copy: {content: x, dest: /tmp/x}"
-	Example string // a list of steps, which testdata/actions runs
+	Dropped []string // arguments that Ansible's module once had, and that ask for nothing
+	Least   string   // the shortest step that is valid: "copy: {content: x, dest: /tmp/x}"
+	Example string   // a list of steps, which testdata/actions runs
 
 	Plugin *Plugin // where it comes from, if it is not compiled in
 

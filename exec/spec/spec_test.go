@@ -269,6 +269,8 @@ func TestDecodeProblems(t *testing.T) {
 		},
 		{"git", args{"repo": "x", "dest": "/x", "archive_prefix": "a/", "track_submodules": true}, "`git` does not support `track_submodules` yet; use `command: git submodule update --remote`"},
 		{"group", args{"name": "", "non_unique": true}, "`name` is empty\n`non_unique` needs `gid`"},
+		{"dnf", args{"list": "a b", "state": "present"}, "`list` has \"a b\", which is not a package name"},
+		{"dnf", args{"list": "a", "name": "b"}, "`list` does not go with `name`; give one of them"},
 		{"package", args{}, "`package` has nothing to do; give `name`, `upgrade` or `update_cache`"},
 		{"package", args{"name": []any{"-y"}}, "`name` has \"-y\", which is not a package name"},
 		{"package", args{"name": "a", "upgrade": true}, "`upgrade` is for every package and does not go with `name`; write `state: latest`"},

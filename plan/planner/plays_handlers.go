@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/planner/calls"
 	"moon/plan/playbook"
@@ -103,6 +104,8 @@ func (p *playsState) notify(c *taskContext) {
 			late = append(late, said)
 		case !p.tell(c, steps, &said, nil):
 			return
+		case said.Unheard:
+			said.Note(p.plan, steps, p.handlerNames(c))
 		}
 	}
 	if len(late) == 0 {
@@ -125,6 +128,15 @@ func (p *playsState) tell(c *taskContext, steps []int, said *calls.Said, known [
 		handlers := wanted(reach, name)
 		if n := len(c.handlers.awaits); n > 0 && len(handlers) == 0 {
 			p.plan.Steps[c.handlers.awaits[n-1]].Place.Called = true
+			continue
+		}
+		reached := func(i int) bool { return p.plan.Steps[i].Prediction == plan.WillRun }
+		if len(handlers) == 0 && c.play != nil && !slices.ContainsFunc(steps, reached) {
+			p.Report(diag.Diagnostic{
+				Severity: diag.Warning, Pos: said.Text.Pos(), Width: wrong, Chain: c.chain, Hint: p.nearestHandler(c, name),
+				Message: plan.NoHandler(name) + ": the task will fail there if it changes something",
+			})
+			said.Unheard = true
 			continue
 		}
 		if len(handlers) == 0 {

@@ -141,7 +141,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	}
 	inviting := t.Action == "add_host" || t.Action == "group_by"
 	s.Approves = c.approves && (s.Place != nil || inviting)
-	p.ReportUnfit(k, r, idle)
+	p.ReportUnfit(k, r)
 	open := len(f.All)
 	raw := p.fillArgs(&s, k, r, f)
 	f.At("") // the last argument is closed, too

@@ -56,7 +56,7 @@ func (p *playsState) itemsOrFailure(c *taskContext, t *playbook.Task) (
 	said := p.Found
 	p.Found = before
 	isOther := func(d diag.Diagnostic) bool {
-		return d.Severity == diag.Error && !strings.HasPrefix(d.Message, "undefined variable")
+		return d.Severity == diag.Error && !strings.Contains(d.Message, "undefined variable")
 	}
 	fails := !ok && len(said) > 0 && !slices.ContainsFunc([]diag.Diagnostic(said), isOther)
 	for _, d := range said {

@@ -32,6 +32,7 @@ var onlyChanges = map[string]string{
 	"group_by":            "it concerns the run and not the machine",
 	"hostname":            "a machine always has a name",
 	"meta":                "it concerns the run and not the machine",
+	"mysql_info":          "it only looks",
 	"mysql_query":         "what queries make is known to who wrote them",
 	"mysql_variables":     "a server always has its variables",
 	"package_facts":       "it only looks",

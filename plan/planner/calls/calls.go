@@ -17,6 +17,8 @@ type Said struct {
 	Names []string // that are known
 	Late  bool     // it differs between steps, or is not known: each step says in the run what it names
 	Open  bool     // what some step names is not known at all
+
+	Unheard bool // no handler has one of the names: the run says so, if a step changes something
 }
 
 // Of finds out what an entry says. A step that has it only in the run notes what it waits for. ok is false if there is a mistake in it.

@@ -272,8 +272,8 @@ func (c *Compiler) CheckGlob(r *plan.Renderer, v playbook.Value, key string) {
 	}
 }
 
-// Decode turns known arguments into the action's typed ones, and finds what is wrong with them. Where r says that the task may fail, that
-// is left to the run.
+// Decode turns known arguments into the action's typed ones, and finds what is wrong with them. Where r says that the task may fail, or may
+// not be reached, that is left to the run.
 func (c *Compiler) Decode(k *plan.Task, raw map[string]any, r *plan.Renderer) {
 	typed, wrong := k.Action.Decode(raw)
 	for _, problem := range wrong {
@@ -285,9 +285,12 @@ func (c *Compiler) Decode(k *plan.Task, raw map[string]any, r *plan.Renderer) {
 			continue
 		}
 		d := diag.Diagnostic{Pos: pos, Width: width, Message: problem.Message, Hint: problem.Hint, Chain: r.Chain}
-		if r.MayFail {
-			d.Severity, d.Message = diag.Warning, d.Message+plan.FailsThere
-			k.Open = true
+		// What moon itself does not have yet is said before the run, unless the playbook provides for a failure.
+		if r.MayFail || !spec.IsLater(k.Action.Name, problem.Field) {
+			if why, ok := r.ForgivesArgs(); ok {
+				d.Severity, d.Message = diag.Warning, d.Message+why
+				k.Open = true
+			}
 		}
 		c.problems.Blame("argument "+problem.Field, d)
 	}
@@ -363,6 +366,7 @@ func (c *Compiler) arguments(a *spec.Action, t *playbook.Task, chain []string) (
 		f, _ := a.Field(a.Free)
 		args = append(args, c.Argument(f.Name, f.Name, f, v, chain))
 	case kind == playbook.String:
+		// Ansible's form: each pair has a place of its own in the text.
 		for _, kv := range playbook.SplitPairs(v.Text()) {
 			if kv.Key == "" {
 				c.misfit("", diag.Diagnostic{
@@ -391,15 +395,34 @@ func (c *Compiler) arguments(a *spec.Action, t *playbook.Task, chain []string) (
 	if t.ExtraArgs.Kind() == playbook.Map {
 		args = append(args, c.mapArguments(a.Name, a.Open, a.Field, t.ExtraArgs, plan.FieldNames(a.Fields()), chain)...)
 	}
-	// An alias and its name are one argument: of two values one would be ignored without a word.
-	seen := map[string]string{}
+	return c.once(args, a, chain), true
+}
+
+// once reports arguments that are given twice: an alias and its name are one. Modules take the alias that they list last, with a warning;
+// elsewhere it is a mistake, because one of two values would be ignored.
+func (c *Compiler) once(args []plan.Arg, a *spec.Action, chain []string) []plan.Arg {
+	kept := args[:0:0]
 	for _, g := range args {
-		if as, ok := seen[g.Name]; ok {
-			c.problems.Errorf(g.Value.Pos(), 0, chain, "give it once", "`%s` and `%s` are the same argument of `%s`", as, g.Key, a.Name)
+		at := slices.IndexFunc(kept, func(k plan.Arg) bool { return k.Name == g.Name })
+		if at < 0 {
+			kept = append(kept, g)
+			continue
 		}
-		seen[g.Name] = g.Key
+		first := kept[at]
+		d := diag.Diagnostic{
+			Pos: g.Value.Pos(), Chain: chain, Hint: "give it once",
+			Message: fmt.Sprintf("`%s` and `%s` are the same argument of `%s`", first.Key, g.Key, a.Name),
+		}
+		if g.Field != nil && first.Key != g.Key && c.plan.Dialect.Rules().OverHosts {
+			rank := func(key string) int { return slices.Index(g.Field.Aliases, key) } // the name itself comes before them
+			if rank(g.Key) > rank(first.Key) {
+				kept[at] = g
+			}
+			d.Severity, d.Message = diag.Warning, d.Message+", and `"+kept[at].Key+"` counts"
+		}
+		c.problems.Report(d)
 	}
-	return args, true
+	return kept
 }
 
 // misfit takes down what is wrong with the arguments of the task that is read: whether it may fail for that is known where it is planned.
@@ -410,12 +433,12 @@ func (c *Compiler) misfit(words string, d diag.Diagnostic) {
 	c.reading.Unfit.Add(d)
 }
 
-// ReportUnfit reports what is wrong with how the arguments of a task are written. Where it may fail, that is left to the run.
-func (c *Compiler) ReportUnfit(k *plan.Task, r *plan.Renderer, idle bool) {
+// ReportUnfit reports what is wrong with how the arguments of a task are written. Where it may fail, or may not be reached, that is left to
+// the run.
+func (c *Compiler) ReportUnfit(k *plan.Task, r *plan.Renderer) {
 	for _, d := range k.Unfit {
-		if r.MayFail && !idle {
-			d.Severity, d.Message = diag.Warning, d.Message+plan.FailsThere
-			r.Undefined, r.Fails = true, true
+		if why, ok := r.ForgivesArgs(); ok {
+			d.Severity, d.Message = diag.Warning, d.Message+why
 		}
 		c.problems.Report(d)
 	}
@@ -435,13 +458,21 @@ func (c *Compiler) RefuseArgument(key, of string, pos diag.Pos, known, chain []s
 
 // unknownArgument is what is said of an argument that an action does not have. What Ansible ignores is only warned of, here.
 func (c *Compiler) unknownArgument(key, of string, pos diag.Pos, known, chain []string) (d diag.Diagnostic, wrong bool) {
-	if a, ok := spec.Lookup(of); ok && a.Lax && c.plan.Dialect.Rules().OverHosts {
-		c.problems.Report(diag.Diagnostic{
+	if a, ok := spec.Lookup(of); ok && c.plan.Dialect.Rules().OverHosts {
+		does := diag.Diagnostic{
 			Severity: diag.Warning, Pos: pos, Width: utf8.RuneCountInString(key), Chain: chain,
 			Hint:    cmp.Or(suggest.DidYouMean(key, known), "remove it"),
 			Message: fmt.Sprintf("`%s` does nothing: `%s` has no such argument, and Ansible ignores it", key, of),
-		})
-		return d, false
+		}
+		dropped := slices.Contains(a.Dropped, key)
+		if dropped {
+			does.Hint = "remove it"
+			does.Message = fmt.Sprintf("`%s` does nothing: `%s` had that argument once, and ansible-core 2.14 refuses it", key, of)
+		}
+		if a.Lax || dropped {
+			c.problems.Report(does)
+			return d, false
+		}
 	}
 	hint := suggest.DidYouMean(key, known)
 	if hint == "" && slices.Contains(known, plan.OtherArgs[key]) {

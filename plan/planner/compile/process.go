@@ -85,7 +85,7 @@ func (c *Compiler) FillUndo(s *plan.Step, k *plan.Task, r *plan.Renderer, home s
 		sub.Text(u.Src.Cwd)
 	}
 	if u.Sound && !sub.Failed && !sub.Undefined && len(sub.Missing) == 0 && !r.Lenient {
-		c.Decode(u, raw, r)
+		c.Decode(u, raw, sub) // nothing provides for a failure of it
 	}
 	s.Undo = &plan.Undo{Action: u.Action.Name}
 	s.Undo.Args, _ = plan.ForDisplay(plan.CopyOf(raw)).(map[string]any)

@@ -2,6 +2,7 @@ package known
 
 import (
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strings"
 	"time"
@@ -47,7 +48,7 @@ func (k *Reader) ReadFixed(v playbook.Value, key, want string, r *plan.Renderer,
 	}
 	missing, failed, undefined := r.Missing, r.Failed, r.Undefined
 	r.Missing, r.Failed, r.Undefined = nil, false, false
-	got := r.Value(v)
+	got := drawn(v, key, r)
 	open, silent := r.Missing, r.Failed || r.Undefined
 	r.Missing, r.Failed, r.Undefined = missing, r.Failed || failed, r.Undefined || undefined
 	_, omitted := got.(value.Omitted)
@@ -62,6 +63,25 @@ func (k *Reader) ReadFixed(v playbook.Value, key, want string, r *plan.Renderer,
 		}
 		k.problems.Errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), r.Chain, "", "`%s:` must be %s%s", key, want, found)
 	}
+}
+
+// drawn renders a value that the plan must know. What chance is to decide in it is drawn here, of a number that is another one for each
+// host and place, but the same whenever this plan is made: a saved plan would be stale at once, and a resumed run have another plan.
+func drawn(v playbook.Value, key string, r *plan.Renderer) any {
+	e, ok := r.Env.(*plan.Env)
+	if !ok || !plan.TemplatedIn(v) {
+		return r.Value(v)
+	}
+	host := ""
+	if m := e.Frame.Machine(); m != nil {
+		host = m.Name
+	}
+	h, with := fnv.New64a(), *e
+	fmt.Fprintf(h, "%s %s %d %d %s", host, key, v.Pos().Line, v.Pos().Column, v.Text())
+	with.Drawn = max(h.Sum64(), 1)
+	r.Env = &with
+	defer func() { r.Env = e }()
+	return r.Value(v)
 }
 
 // ReadDuration reads a duration into d, which keeps its value where none is given.

@@ -142,6 +142,9 @@ func (l *Lookups) World() call.World {
 			return time.Now(), nil
 		},
 		Chance: func(at value.Env) (uint64, error) {
+			if e, ok := call.Base(at).(*plan.Env); ok && e.Drawn != 0 {
+				return e.Drawn, nil
+			}
 			if !Running(at) {
 				return 0, call.ErrLater
 			}
