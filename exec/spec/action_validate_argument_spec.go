@@ -11,9 +11,9 @@ import (
 
 // ValidateArgumentSpecArgs are the arguments of validate_argument_spec.
 type ValidateArgumentSpecArgs struct {
-	Options  map[string]any `arg:"argument_spec" need:"yes" doc:"The options: for each name what its value must be, as in meta/argument_specs.yml of a role. The variables of these names are checked."`
-	Provided map[string]any `arg:"provided_arguments" doc:"Values to check, instead of variables of these names. Each must be one of the options."`
-	Context  map[string]any `arg:"validate_args_context" doc:"What is checked, for the result."`
+	Options   map[string]any `arg:"argument_spec" need:"yes" doc:"The options: for each name what its value must be, as in meta/argument_specs.yml of a role. The variables of these names are checked."`
+	Provided  map[string]any `arg:"provided_arguments" doc:"Values to check, instead of variables of these names. Each must be one of the options."`
+	Context   map[string]any `arg:"validate_args_context" doc:"What is checked, for the result."`
 	Variables map[string]any // those of the options that are set and not provided; see SpecifiedNames
 }
 
