@@ -76,12 +76,14 @@ func describedOptions(options map[string]any, at string) (problems []Problem) {
 		switch inner := o["options"].(type) {
 		case nil:
 			if !ok {
-				problems = append(problems, Problem{here, "an option is described by a map", "such as `" + name + ": {type: str, required: true}`"})
+				hint := "such as `" + name + ": {type: str, required: true}`"
+				problems = append(problems, Problem{here, "an option is described by a map", hint})
 			}
 		case map[string]any:
 			problems = append(problems, describedOptions(inner, here+".options")...)
 		default:
-			problems = append(problems, Problem{here + ".options", "`options` must be a map of options", "such as `options: {name: {type: str}}`"})
+			hint := "such as `options: {name: {type: str}}`"
+			problems = append(problems, Problem{here + ".options", "`options` must be a map of options", hint})
 		}
 	}
 	return problems

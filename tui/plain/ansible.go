@@ -439,7 +439,8 @@ func (a *Ansible) itemEnded(step int, end loopEnd) {
 	// Ansible says of the whole loop that it is skipped only if each item was.
 	case !l.ran && !a.HideSkipped && (strings.HasPrefix(a.run.Steps[step].Reason, string(events.SkipWhen)) ||
 		strings.HasPrefix(a.run.Steps[step].Reason, string(events.SkipAction))):
-		a.printLines("skipping: [" + termtext.CleanName(s.Host) + "]" + a.detail(map[string]any{"changed": false, "msg": "All items skipped"}))
+		result := map[string]any{"changed": false, "msg": "All items skipped"}
+		a.printLines("skipping: [" + termtext.CleanName(s.Host) + "]" + a.detail(result))
 	}
 }
 

@@ -39,12 +39,14 @@ func (s *Tasks) Validating(use *playbook.Task, files *playbook.RoleFiles, role, 
 		given = append(given, playbook.Entry{Pos: e.Pos, Key: e.Key, Value: e.Value})
 	}
 	t := []*playbook.Task{{
-		Kind: playbook.Action, Pos: at, Action: "validate_argument_spec", ActionKey: "ansible.builtin.validate_argument_spec", ActionPos: at,
+		Kind: playbook.Action, Pos: at, Action: "validate_argument_spec", ActionPos: at,
+		ActionKey: "ansible.builtin.validate_argument_spec",
 		Name: playbook.Written(at, name), Tags: []playbook.Value{playbook.Written(at, "always")},
 		Args: playbook.WrittenMap(at,
 			playbook.Entry{Pos: at, Key: "argument_spec", Value: withoutProse(options)},
 			nested("provided_arguments", given...),
-			nested("validate_args_context", text("type", "role"), text("name", role), text("argument_spec_name", entry), text("path", files.Dir)),
+			nested("validate_args_context", text("type", "role"), text("name", role), text("argument_spec_name", entry),
+				text("path", files.Dir)),
 		),
 		Loop: playbook.Loop{Var: "item"}, PlayTask: new(playbook.PlayTask),
 	}}
