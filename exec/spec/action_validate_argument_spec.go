@@ -4,7 +4,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	"moon/exec/spec/documented"
 )
@@ -102,13 +101,7 @@ func (a *ValidateArgumentSpecArgs) Misfits() []documented.Misfit {
 // PredictFailures says what the action will fail for.
 func (a *ValidateArgumentSpecArgs) PredictFailures() (problems []Problem) {
 	for _, m := range a.Misfits() {
-		// What is given next to the role is wrong there, and a variable may come from anywhere.
-		first, _, _ := strings.Cut(m.Field, ".")
-		if _, given := a.Provided[first]; given {
-			m.Field = "provided_arguments." + first
-		} else {
-			m.Field = "argument_spec." + m.Field
-		}
+		m.Field = "argument_spec." + m.Field
 		problems = append(problems, Problem(m.Problem))
 	}
 	return problems
