@@ -78,8 +78,24 @@ func (k *Task) Values(r *Renderer, args []Arg, home string, prefix string, each 
 	if k.There == "src, dest" && prefix == "" {
 		m["local"] = true
 	}
+	if names := k.Action.SpecifiedNames(m); len(names) > 0 && prefix == "" {
+		m[spec.SpecifiedVariables] = k.specified(r, args[0].Value, names, each)
+	}
 	if left && k.Action.Name == "print" && m["msg"] == nil && m["var"] == nil {
 		m["msg"] = "Hello world!" // what debug prints to whom has left out what it is to print
+	}
+	return m
+}
+
+// specified are the variables of some names, without those that are not set.
+func (k *Task) specified(r *Renderer, at playbook.Value, names []string, each func(field string)) map[string]any {
+	m := map[string]any{}
+	for _, name := range names {
+		each(spec.SpecifiedVariables + "." + name)
+		v := r.Value(playbook.Written(at.Pos(), "{{ "+name+" | default(omit) }}"))
+		if _, omitted := v.(value.Omitted); !omitted {
+			m[name] = value.Ordinary(v)
+		}
 	}
 	return m
 }
@@ -261,10 +277,26 @@ func ValueOf(args []Arg, field string) (playbook.Value, bool) {
 			if v, ok := ValueOf(g.Sub, rest); ok {
 				return v, true
 			}
+			if v, ok := partOf(g.Value, rest); ok {
+				return v, true
+			}
 		}
 		return g.Value, true
 	}
 	return playbook.Value{}, false
+}
+
+// partOf is what a map holds under names with dots between them, as far as there is such a thing.
+func partOf(v playbook.Value, names string) (playbook.Value, bool) {
+	name, rest, nested := strings.Cut(names, ".")
+	inner, ok := v.Get(name)
+	if !nested || !ok {
+		return inner, ok
+	}
+	if part, ok := partOf(inner, rest); ok {
+		return part, true
+	}
+	return inner, true
 }
 
 // Summary says on one line what a step will do. Paths below the playbook's directory are shown relative to it.
@@ -358,6 +390,9 @@ func (p *Plan) Summary(action string, args map[string]any) string {
 			return FirstLine(value.Text(that[0])) + more
 		}
 		return text("that")
+	case "validate_argument_spec":
+		options, _ := args["argument_spec"].(map[string]any)
+		return strings.Join(SortedKeys(options), ", ")
 	case "set_fact", "vars":
 		return strings.Join(SortedKeys(args), ", ")
 	}

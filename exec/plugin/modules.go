@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -57,12 +58,33 @@ func (h *Host) runFile(ctx context.Context, c *exec.PluginCall) exec.Result {
 		return c.Failed(ctx, err)
 	}
 	h.logHeard("request", text)
-	file, err := exec.Private("moon-args-*.json", string(text))
+	file, err := exec.Private("moon-args-*.json", string(spaceOut(text)))
 	if err != nil {
 		return c.Failed(ctx, err)
 	}
 	defer os.Remove(file) //nolint:errcheck // no other user can read it
 	return h.answerOf(ctx, c, append(argv, file), "")
+}
+
+// spaceOut puts spaces behind the commas and colons of JSON, as Python does: modules in shell look for `"name": "`.
+func spaceOut(text []byte) []byte {
+	spaced := make([]byte, 0, len(text)+len(text)/8)
+	inText := false
+	for i, c := range text {
+		spaced = append(spaced, c)
+		switch {
+		case c == '"':
+			inText = !inText || isEscaped(text[:i])
+		case !inText && (c == ',' || c == ':'):
+			spaced = append(spaced, ' ')
+		}
+	}
+	return spaced
+}
+
+// isEscaped reports whether what follows a text in JSON is escaped by its last character.
+func isEscaped(before []byte) bool {
+	return (len(before)-len(bytes.TrimRight(before, `\`)))%2 == 1
 }
 
 // runPython has a module in Python carry out the call: its pack, with the arguments on its standard input.

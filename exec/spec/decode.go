@@ -33,6 +33,11 @@ type validator interface {
 	validateArgs(given func(field string) bool) []Problem
 }
 
+// prepared is an argument struct that has values from the planner, which are taken out of the arguments.
+type prepared interface {
+	takeRendered(args map[string]any) map[string]any
+}
+
 // Decode turns rendered arguments into a pointer to the action's argument struct. Values are nil, bool, int, float64,
 // string, []any, map[string]any, or have a String method; nil counts as not given. All problems are reported, and
 // then the struct is not to be used.
@@ -42,6 +47,9 @@ func (a *Action) Decode(args map[string]any) (any, []Problem) {
 	}
 	v := reflect.New(a.args)
 	d := decoder{action: a.Name}
+	if t, ok := reflect.TypeAssert[prepared](v); ok {
+		args = t.takeRendered(args)
+	}
 	if a.Open {
 		d.decodeOpen(a, v.Elem(), args)
 	} else {

@@ -81,21 +81,38 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 	}
 	p.visible(cs, t, r)
 	p.bindings.WarnHidden(bindings.RoleVars{Files: r.files, Chain: c.chain}, r.Name, p.names.Root, c.scene.Vars)
-	if files.Tasks.File != nil {
-		p.roleBody(inner, t, files)
+	check := p.validation(t, r, filepath.Base(group.files.Tasks), inner[0])
+	if files.Tasks.File != nil || check != nil {
+		p.roleBody(inner, t, files, check)
 	}
 	p.CloseScope(scope)
 }
 
-// roleBody plans the tasks of a role.
-func (p *planner) roleBody(cs []*taskContext, t *playbook.Task, files *playbook.RoleFiles) {
+// validation is the task that a role begins with if its meta specifies the arguments of the way into it.
+func (p *playsState) validation(t *playbook.Task, r *role, entry string, c *taskContext) []*playbook.Task {
+	if !t.Validates.IsZero() && !p.ReadFlag(t.Validates, "rolespec_validate", p.Renderer(p.env(c, nil), c.chain), true) {
+		return nil
+	}
+	return p.standins.Validating(t, r.files, r.Name, entry)
+}
+
+// roleBody plans the tasks of a role, behind one that looks at its arguments.
+func (p *planner) roleBody(cs []*taskContext, t *playbook.Task, files *playbook.RoleFiles, check []*playbook.Task) {
 	c := cs[0]
-	target := files.Tasks.File.Path
-	p.Enter(library.Opened{Path: target}, files.Tasks.File.Name, t.Pos.Line)
 	chain := append(slices.Clip(c.chain), origin(t.Pos, nil).String())
 	for _, c := range cs {
-		c.chain, c.file, c.dir = chain, files.Tasks.File, filepath.Dir(target)
+		c.chain = chain
 	}
+	if files.Tasks.File == nil {
+		p.planTasksForHosts(cs, check)
+		return
+	}
+	target := files.Tasks.File.Path
+	p.Enter(library.Opened{Path: target}, files.Tasks.File.Name, t.Pos.Line)
+	for _, c := range cs {
+		c.file, c.dir = files.Tasks.File, filepath.Dir(target)
+	}
+	p.planTasksForHosts(cs, check)
 	p.planTasksForHosts(cs, files.Tasks.Tasks)
 	p.Leave()
 }

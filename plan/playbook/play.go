@@ -201,6 +201,7 @@ type RoleMeta struct {
 	Dependencies []*Task // of kind Role
 	AllowDup     Value   // allow_duplicates
 	Collections  []string
+	Specs        Value // argument_specs: a map of the ways into the role, each with its options
 }
 
 // RoleFiles are what a role is made of. They are read once.
@@ -244,7 +245,7 @@ func ParseMeta(f *File, actions Actions, ds *diag.List) *RoleMeta {
 			meta.Collections = p.readCollections(e)
 		case "galaxy_info", "standalone":
 		case "argument_specs":
-			p.warnf(e.Pos, "use `assert` where it matters", "the arguments of a role are not checked by `argument_specs` yet")
+			meta.Specs = e.Value
 		default:
 			if !e.NoText {
 				// Metadata of roles are full of keys that are for Galaxy; an unknown one is only worth a warning.

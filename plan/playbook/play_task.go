@@ -504,7 +504,8 @@ func (p *parser) roleTask(t *Task, e Entry) {
 			p.readOne(c, "a boolean", &t.Public)
 		case "allow_duplicates":
 			p.readOne(c, "a boolean", &t.AllowDup)
-		case "rolespec_validate": // argument specifications are not checked
+		case "rolespec_validate":
+			p.readOne(c, "a boolean", &t.Validates)
 		case "apply":
 			p.readApply(t, c, name)
 		default:

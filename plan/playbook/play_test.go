@@ -202,7 +202,7 @@ func TestRoleFiles(t *testing.T) {
 			"meta", "galaxy_info: {author: me}\nallow_duplicates: yes\ndependencies: [a, {role: b, p: 1}, {src: c, version: v1}]\n", meta,
 			`a Args="a"@3:16, b Args="b"@3:26 RoleParams={p:1@3:32}, c Args="c"@3:42 yes`,
 		},
-		{"meta with more", "argument_specs: {}\ndependency: []\n", meta, " ; warning 1:1 the arguments of a role are not checked by `argument_specs` yet; warning 2:1 unknown key `dependency` of a role's meta file"},
+		{"meta with more", "argument_specs: {}\ndependency: []\n", meta, " ; warning 2:1 unknown key `dependency` of a role's meta file"},
 		{"meta of the wrong kind", "[a]", meta, " ; error 1:1 what a role says of itself is a map; this is a list"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -264,6 +264,7 @@ type PlayTask struct {
 	HandlersFrom Value
 	Public       Value
 	AllowDup     Value   // allow_duplicates
+	Validates    Value   // rolespec_validate
 	Envs         []Value // `environment`: maps, or templates that give one; Env is then zero
 	Notify       []Value
 	Listen       []Value

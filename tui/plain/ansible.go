@@ -176,7 +176,11 @@ func (a *Ansible) taskHead(step int) {
 	if a.plan.Steps[step].Handler {
 		word = "RUNNING HANDLER"
 	}
-	a.printBanner(word + " [" + status.TaskTitle(a.plan.Steps[step].Role, a.taskTitle(step)) + "]")
+	title := a.taskTitle(step)
+	if s := &a.plan.Steps[step]; s.Action != "include_role" { // Ansible names the role that it includes, and not the one that it is in
+		title = status.TaskTitle(s.Role, title)
+	}
+	a.printBanner(word + " [" + title + "]")
 }
 
 // playHead prints the head of the play, or of the batch of one, that a step is in.
@@ -312,7 +316,7 @@ func (a *Ansible) printCompleted(step int, e events.StepCompleted) {
 		line += a.detail(result)
 	case s.Action == "print":
 		line += " => " + a.Style.write(a.printedMessage(s, step, e.Result), true)
-	case s.Action == "assert":
+	case s.Action == "assert" && !isQuiet(s):
 		line += " => " + a.Style.write(assertedResult(result), true)
 	default:
 		line += a.detail(result)
@@ -362,8 +366,8 @@ func (a *Ansible) printSkipped(step int, e events.StepSkipped) {
 	item := a.itemOf(step)
 	if a.enterTask(step); !a.HideSkipped {
 		a.printHeads(step)
-		line := "skipping: [" + a.hostOf(s) + "]"
-		if item != "" { // items that are skipped get a line each, and the loop one more if all are
+		line := "skipping: [" + termtext.CleanName(s.Host) + "]" // whom it would be delegated to is not said
+		if item != "" {                                          // items that are skipped get a line each, and the loop one more if all are
 			line += " => " + item + " "
 		}
 		a.printLines(line + a.detail(a.skippedResult(step)))
@@ -386,14 +390,15 @@ func (a *Ansible) printFailed(step int, e events.StepFailed) {
 	a.printHeads(step)
 	result := a.failedResult(step, e)
 	item := a.itemOf(step)
+	always := s.Action == "assert" && !isQuiet(s) && !s.NoLog // a failed assert is shown in full, as one that holds
 	switch {
 	case e.Unreachable:
 		result["unreachable"] = true
 		a.printLines("fatal: [" + a.hostOf(s) + "]: UNREACHABLE! => " + a.Style.write(result, false))
 	case item != "":
-		a.printLines("failed: [" + a.hostOf(s) + "] " + item + " => " + a.Style.write(result, false))
+		a.printLines("failed: [" + a.hostOf(s) + "] " + item + " => " + a.Style.write(result, always))
 	default:
-		a.printLines("fatal: [" + a.hostOf(s) + "]: FAILED! => " + a.Style.write(result, false))
+		a.printLines("fatal: [" + a.hostOf(s) + "]: FAILED! => " + a.Style.write(result, always))
 	}
 	delete(a.printed, step)
 	// After the last item the loop as a whole is reported.
@@ -434,7 +439,8 @@ func (a *Ansible) itemEnded(step int, end loopEnd) {
 	// Ansible says of the whole loop that it is skipped only if each item was.
 	case !l.ran && !a.HideSkipped && (strings.HasPrefix(a.run.Steps[step].Reason, string(events.SkipWhen)) ||
 		strings.HasPrefix(a.run.Steps[step].Reason, string(events.SkipAction))):
-		a.printLines("skipping: [" + a.hostOf(s) + "]" + a.detail(map[string]any{"changed": false, "msg": "All items skipped"}))
+		result := map[string]any{"changed": false, "msg": "All items skipped"}
+		a.printLines("skipping: [" + termtext.CleanName(s.Host) + "]" + a.detail(result))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"moon/events"
@@ -103,14 +104,12 @@ func (r *results) keyOf(step int) taskKey {
 // taskTitle is the name of a step's task. One over several hosts, or items, has the name as it is written.
 func (r *results) taskTitle(step int) string {
 	s := &r.plan.Steps[step]
-	if word, ok := ansibleWords[s.Action]; !named(s) {
-		switch {
-		case s.Action == "include_role":
-			return "include_role : " + s.Includes
-		case ok:
-			return word
+	if !named(s) {
+		word := cmp.Or(writtenAction(s), ansibleWords[s.Action], s.Action)
+		if s.Action == "include_role" {
+			word += " : " + s.Includes
 		}
-		return s.Action
+		return word
 	}
 	if key := r.keyOf(step); key.step < 0 {
 		// A loop without a name is called by its kind; a task may have just that name.
@@ -120,6 +119,21 @@ func (r *results) taskTitle(step int) string {
 		return s.Action
 	}
 	return cmp.Or(r.run.Steps[step].Name, s.Name)
+}
+
+// writtenAction is the name of a step's action as the playbook has it, short or full; "" if that is not known.
+func writtenAction(s *plan.Step) string {
+	if s.Task == nil || s.Task.Src == nil || s.Task.Src.ActionKey == "action" || s.Task.Src.ActionKey == "local_action" {
+		return ""
+	}
+	return s.Task.Src.ActionKey
+}
+
+// isQuiet reports whether an assert asks for nothing to be shown.
+func isQuiet(s *plan.Step) bool {
+	quiet := s.Args["quiet"]
+	word, _ := quiet.(string)
+	return quiet == true || slices.Contains([]string{"yes", "true", "on", "1"}, strings.ToLower(word))
 }
 
 func (r *results) hostOf(s *plan.Step) string { return termtext.CleanName(status.On(s)) }

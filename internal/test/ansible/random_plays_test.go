@@ -564,7 +564,10 @@ func (g *randomPlays) include() object {
 		o = append(o, field{"when", g.condition()})
 	}
 	if g.one(4) {
-		o = append(o, field{"vars", object{{g.pick("v1", "v2"), g.value("include")}}})
+		vars := object{{g.pick("v1", "v2"), g.value("include")}}
+		if o[0].key != "import_role" { // whose variables all of the play sees, and in moon below its own
+			o = append(o, field{"vars", vars})
+		}
 	}
 	if g.one(6) {
 		o = append(o, field{"tags", g.pick("a", "b", "always")})

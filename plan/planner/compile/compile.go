@@ -294,8 +294,34 @@ func (c *Compiler) Decode(k *plan.Task, raw map[string]any, r *plan.Renderer) {
 		}
 		c.problems.Blame("argument "+problem.Field, d)
 	}
-	if len(wrong) == 0 && (k.Search == nil || !k.Search.Missed) { // what is missing is looked for again in the run
+	if len(wrong) > 0 {
+		return
+	}
+	c.reportFailures(k, typed, r)
+	if k.Search == nil || !k.Search.Missed { // what is missing is looked for again in the run
 		k.Call = &plan.Call{Action: k.Action.Name, Args: typed, Raw: raw}
+	}
+}
+
+// failing are arguments that tell that their action will fail.
+type failing interface{ PredictFailures() []spec.Problem }
+
+// reportFailures reports what an action will fail for, so that nothing is run before that. Where the task may fail, it will.
+func (c *Compiler) reportFailures(k *plan.Task, typed any, r *plan.Renderer) {
+	f, ok := typed.(failing)
+	if !ok {
+		return
+	}
+	for _, problem := range f.PredictFailures() {
+		v, _ := plan.ValueOf(k.Args, problem.Field)
+		d := diag.Diagnostic{Pos: v.Pos(), Message: problem.Message, Hint: problem.Hint, Chain: r.Chain}
+		switch {
+		case r.MayFail:
+			d.Severity, d.Message = diag.Warning, d.Message+plan.FailsThere
+		case r.Unsure:
+			d.Severity, d.Message = diag.Warning, d.Message+plan.FailsReached
+		}
+		c.problems.Blame("argument "+problem.Field, d)
 	}
 }
 

@@ -135,16 +135,42 @@ func (l *Library) LoadMeta(dir string, chain []string) *playbook.RoleFiles {
 	}
 	f := &playbook.RoleFiles{Dir: dir, Meta: &playbook.RoleMeta{}}
 	l.metas[dir] = f
-	path, ok := l.findRoleFile(filepath.Join(dir, "meta"), "main")
-	if !ok {
-		return f
+	if path, ok := l.findRoleFile(filepath.Join(dir, "meta"), "main"); ok {
+		if file, err := l.Read(path); err == nil {
+			f.Meta, f.NeedsFile = playbook.ParseMeta(file, l.o.Actions(), &l.problems.Found), file
+		} else {
+			l.ReportUnread("", playbook.Value{}, path, err, chain)
+		}
 	}
-	if file, err := l.Read(path); err == nil {
-		f.Meta, f.NeedsFile = playbook.ParseMeta(file, l.o.Actions(), &l.problems.Found), file
-	} else {
-		l.ReportUnread("", playbook.Value{}, path, err, chain)
-	}
+	readSpecs(l, f, chain)
 	return f
+}
+
+// readSpecs reads the file of a role that specifies its arguments. As with Ansible, meta/main.yml does not count if that file exists.
+func readSpecs(l *Library, f *playbook.RoleFiles, chain []string) {
+	if path, ok := l.findRoleFile(filepath.Join(f.Dir, "meta"), "argument_specs"); ok && filepath.Ext(path) != "" {
+		f.Meta.Specs = playbook.Value{}
+		if file, err := l.Read(path); err != nil {
+			l.ReportUnread("", playbook.Value{}, path, err, chain)
+		} else if v, ok := l.ParseVars(file); ok {
+			f.Meta.Specs, _ = v.Get("argument_specs")
+		}
+	}
+	specs := f.Meta.Specs
+	if k := specs.Kind(); !specs.IsZero() && k != playbook.Map && k != playbook.Null {
+		l.problems.Errorf(specs.Pos(), 0, chain, "such as `argument_specs: {main: {options: {name: {type: str}}}}`",
+			"`argument_specs` must be a map; this is %s", k)
+	}
+	for _, e := range specs.Entries() {
+		options, _ := e.Value.Get("options")
+		at := options
+		if k := e.Value.Kind(); k != playbook.Map && k != playbook.Null {
+			at = e.Value
+		}
+		if k := at.Kind(); !at.IsZero() && k != playbook.Map && k != playbook.Null {
+			l.problems.Errorf(at.Pos(), 0, chain, "such as `options: {name: {type: str}}`", "the options of a role are a map; this is %s", k)
+		}
+	}
 }
 
 // FilesOfRole are the files of a kind (tasks, vars …) that a role may be asked for: those that have an extension, and what is read if none

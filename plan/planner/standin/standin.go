@@ -19,6 +19,8 @@ type Tasks struct {
 	facts    map[*playbook.Play]*playbook.Task
 	excluded map[textKey]*playbook.Task // by the reason why
 	modules  map[textKey]*playbook.Task // by the module
+
+	validating map[textKey][]*playbook.Task // by the role and the way into it
 }
 
 // finderKey is a task at an open place: at that of its loop, or at that of what it names.
@@ -40,6 +42,7 @@ func New() *Tasks {
 		failing: map[*playbook.Task]*playbook.Task{}, applied: map[*playbook.Task]*playbook.Task{},
 		facts:    map[*playbook.Play]*playbook.Task{},
 		excluded: map[textKey]*playbook.Task{}, modules: map[textKey]*playbook.Task{},
+		validating: map[textKey][]*playbook.Task{},
 	}
 }
 
