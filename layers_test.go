@@ -192,7 +192,7 @@ var layers = map[string][]string{
 	"plan/planner/lookups":   {"plan", "plan/eval/call", "plan/eval/value", "plan/planner/library", "plan/source"},
 	"plan/planner/orphans":   {"events", "exec/spec", "internal/diag", "plan", "plan/playbook", "plan/prior"}, // what no step gives: it walks nothing
 	"plan/planner/place":     {"plan", "plan/eval/value", "plan/playbook"},                                    // the step of an open place: it walks nothing
-	"plan/planner/outline":   {"plan/prior", "plan/sequence", "internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
+	"plan/planner/outline":   {"internal/pattern", "plan/prior", "plan/sequence", "internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
 	"plan/planner/override":  {"internal/diag", "plan", "plan/eval/value", "plan/planner/compile", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
 	"plan/planner/pointless": {"exec/spec", "internal/diag", "plan", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/preset":    {"internal/diag", "internal/suggest", "plan", "plan/parameter", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},

@@ -293,7 +293,7 @@ const (
 	failsAsked   = ": the task will fail there if this part is needed, which only the run knows"
 )
 
-// ForgivesArgs reports whether wrong arguments are no mistake of the plan: those of a task that is skipped, and of one that may fail, or
+// ForgivesArgs reports whether wrong arguments are not a mistake of the plan: those of a task that is skipped, and of one that may fail, or
 // of which only the run knows whether it is reached. In the latter two the renderer knows that it fails. why ends what is said of them.
 func (r *Renderer) ForgivesArgs() (why string, ok bool) {
 	switch {

@@ -165,10 +165,7 @@ func (p *fleet) comes(late []value.Missing) bool {
 	if p.o.Unseen != nil && !slices.ContainsFunc(steps, func(step int) bool { return !facts(step) }) {
 		return false // a survey, which asks no host
 	}
-	if len(steps) == 0 {
-		return len(late) > 0 && !slices.ContainsFunc(late, func(m value.Missing) bool { return !m.Asked })
-	}
-	return len((&plan.Env{Plan: p.plan}).Coming(steps)) == len(steps)
+	return value.AllAsked(late) || len(steps) > 0 && len((&plan.Env{Plan: p.plan}).Coming(steps)) == len(steps)
 }
 
 // neverComes reports whether some values that are not known never come, as what gives them is excluded.

@@ -157,7 +157,7 @@ func planWith(o plan.Options, d *source.Disk, leftOut map[string]string, before 
 	p.plan.Ahead.Plan = p.plan
 	p.engine.Secrets = p.secrets
 	// One budget of work for the whole plan: repetition lets a small playbook explode long before the limit of steps.
-	p.engine.Allow(plan.PlanWork, plan.PlanText)
+	p.engine.Allow(outline.PlanWork, outline.PlanText)
 	d.Planned, d.Adopt = false, o.Reads
 	p.run()
 	d.Planned = true

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/planner/calls"
 	"moon/plan/playbook"
@@ -132,11 +131,7 @@ func (p *playsState) tell(c *taskContext, steps []int, said *calls.Said, known [
 		}
 		reached := func(i int) bool { return p.plan.Steps[i].Prediction == plan.WillRun }
 		if len(handlers) == 0 && c.play != nil && !slices.ContainsFunc(steps, reached) {
-			p.Report(diag.Diagnostic{
-				Severity: diag.Warning, Pos: said.Text.Pos(), Width: wrong, Chain: c.chain, Hint: p.nearestHandler(c, name),
-				Message: plan.NoHandler(name) + ": the task will fail there if it changes something",
-			})
-			said.Unheard = true
+			p.Report(said.MayFail(name, c.chain, p.nearestHandler(c, name)))
 			continue
 		}
 		if len(handlers) == 0 {

@@ -9,6 +9,7 @@ import (
 	"moon/plan/eval/value"
 	"moon/plan/loops"
 	"moon/plan/planner/connect"
+	"moon/plan/planner/outline"
 	"moon/plan/planner/place"
 	"moon/plan/planner/policy"
 	"moon/plan/playbook"
@@ -344,7 +345,7 @@ func (p *stepPlanner) takeLiteral(c *taskContext, t *playbook.Task) bool {
 		!slices.Equal(before.Tags, c.tags) || !slices.Equal(before.Origin.Chain, c.chain) || !p.HasRoom(1, t.Pos, c.chain) {
 		return false
 	}
-	p.engine.Allow(plan.TaskWork, plan.TaskText) // the budget is that of the whole plan, and others may need it
+	p.engine.Allow(outline.TaskWork, outline.TaskText) // the budget is that of the whole plan, and others may need it
 	i := len(p.plan.Steps)
 	p.plan.Steps = append(p.plan.Steps, *before)
 	s := &p.plan.Steps[i]                                   // nothing below adds steps

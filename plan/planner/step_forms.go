@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"moon/plan"
+	"moon/plan/planner/gates"
 	"moon/plan/planner/items"
 	"moon/plan/planner/place"
 	"moon/plan/planner/pointless"
@@ -142,7 +143,7 @@ func (there) setFact(p *stepPlanner, b *vars.Binding, s *plan.Step, k *plan.Task
 
 // A loop without items is one skipped task in Ansible's output, and not nothing.
 func (there) emptyLoop(p *planner, c *taskContext, t *playbook.Task) bool {
-	p.planEmptyLoop(c, t, noItems(t))
+	p.planEmptyLoop(c, t, gates.NoItems(t))
 	return true
 }
 

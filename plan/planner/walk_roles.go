@@ -81,19 +81,14 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 	}
 	p.visible(cs, t, r)
 	p.bindings.WarnHidden(bindings.RoleVars{Files: r.files, Chain: c.chain}, r.Name, p.names.Root, c.scene.Vars)
-	check := p.validation(t, r, filepath.Base(group.files.Tasks), inner[0])
+	check := p.standins.Validating(t, r.files, r.Name, filepath.Base(group.files.Tasks))
+	if !t.Validates.IsZero() && !p.ReadFlag(t.Validates, "rolespec_validate", p.Renderer(p.env(inner[0], nil), inner[0].chain), true) {
+		check = nil
+	}
 	if files.Tasks.File != nil || check != nil {
 		p.roleBody(inner, t, files, check)
 	}
 	p.CloseScope(scope)
-}
-
-// validation is the task that a role begins with if its meta specifies the arguments of the way into it.
-func (p *playsState) validation(t *playbook.Task, r *role, entry string, c *taskContext) []*playbook.Task {
-	if !t.Validates.IsZero() && !p.ReadFlag(t.Validates, "rolespec_validate", p.Renderer(p.env(c, nil), c.chain), true) {
-		return nil
-	}
-	return p.standins.Validating(t, r.files, r.Name, entry)
 }
 
 // roleBody plans the tasks of a role, behind one that looks at its arguments.

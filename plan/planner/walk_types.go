@@ -250,11 +250,6 @@ func (c *taskContext) roleName() string {
 	return c.scene.Role.FullName()
 }
 
-// noItems is the condition of a task whose loop is over nothing.
-func noItems(t *playbook.Task) []plan.Condition {
-	return []plan.Condition{{Value: playbook.Written(t.Loop.Pos, "no items in the list"), Constant: true}}
-}
-
 // markUncertain says that what has been set since a moment may not happen: a body may break off before it, and a rescue may not be needed.
 // Inside of them it had happened for all that follows it; what comes after has to wait for the run.
 func markUncertain(cs []*taskContext, since int) {

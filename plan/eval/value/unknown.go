@@ -43,6 +43,11 @@ func UniteMissing(a, b []Missing) []Missing {
 	return out
 }
 
+// AllAsked reports whether nothing but the answers of programs and the like is missing, which the run has whenever it asks.
+func AllAsked(missing []Missing) bool {
+	return len(missing) > 0 && !slices.ContainsFunc(missing, func(m Missing) bool { return !m.Asked || len(m.Steps) > 0 })
+}
+
 // SortSteps is a copy of steps, ascending, each once.
 func SortSteps(steps []int) []int {
 	if slices.IsSorted(steps) {

@@ -3,6 +3,7 @@ package calls
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"moon/internal/diag"
 	"moon/internal/suggest"
@@ -70,6 +71,15 @@ func (s *Said) Could(known []string) []string {
 		}
 	}
 	return names
+}
+
+// MayFail is the warning that nothing goes by a name, where the run decides whether the task is reached: it will fail then.
+func (s *Said) MayFail(name string, chain []string, hint string) diag.Diagnostic {
+	s.Unheard = true
+	return diag.Diagnostic{
+		Severity: diag.Warning, Pos: s.Text.Pos(), Width: utf8.RuneCountInString(plan.FirstLine(s.Text.Text())), Chain: chain, Hint: hint,
+		Message: plan.NoHandler(name) + ": the task will fail there if it changes something",
+	}
 }
 
 // Note lets the steps of a task say in the run what they name.

@@ -34,3 +34,8 @@ func OwnText(list []plan.Condition) string {
 	}
 	return plan.WhenText(list[first:])
 }
+
+// NoItems is the condition of a task whose loop is over nothing.
+func NoItems(t *playbook.Task) []plan.Condition {
+	return []plan.Condition{{Value: playbook.Written(t.Loop.Pos, "no items in the list"), Constant: true}}
+}
