@@ -34,7 +34,8 @@ func runValidateArgumentSpec(_ context.Context, a *exec.Attempt) exec.Result {
 		own, words = append(own, said), append(words, m.Words)
 		wrong[i] = a.ChooseWords(said, m.Words)
 	}
-	msg := a.ChooseWords("the arguments are not as described: "+strings.Join(own, "; "), "Validation of arguments failed:\n"+strings.Join(words, "\n"))
+	msg := a.ChooseWords("the arguments are not as described: "+strings.Join(own, "; "),
+		"Validation of arguments failed:\n"+strings.Join(words, "\n"))
 	return exec.Result{Outcome: events.Failed, Error: msg, Class: fault.Fatal, Fields: map[string]any{
 		"msg": msg, "argument_errors": wrong, "argument_spec_data": args.Options, "validate_args_context": about,
 	}}

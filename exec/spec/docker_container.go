@@ -334,10 +334,12 @@ func (d *containerDecoder) decodeTexts() {
 			v[name] = list
 		}
 	}
-	for name, m := range map[string]map[string]any{
+	given := map[string]map[string]any{
 		"labels": a.Labels, "log_options": a.LogOptions, "storage_opts": a.StorageOpts, "sysctls": a.Sysctls,
 		"etc_hosts": a.EtcHosts, "env": a.Env,
-	} {
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) { // the order of what is wrong is the same each time
+		m := given[name]
 		texts, wrong := textMap(m)
 		for _, key := range wrong {
 			d.refuse(name, "", "`%s.%s` must be text, found %s", name, key, nameValue(m[key]))
@@ -348,7 +350,7 @@ func (d *containerDecoder) decodeTexts() {
 	}
 	d.wanted.Env, _ = v["env"].(map[string]string)
 	delete(v, "env") // it is compared together with that of the image
-	for key := range d.wanted.Env {
+	for _, key := range slices.Sorted(maps.Keys(d.wanted.Env)) {
 		if key == "" || strings.ContainsAny(key, "= \t\n") {
 			d.refuse("env", "", "`env` has %s, which is not the name of a variable", nameValue(key))
 		}

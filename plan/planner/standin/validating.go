@@ -41,7 +41,7 @@ func (s *Tasks) Validating(use *playbook.Task, files *playbook.RoleFiles, role, 
 	t := []*playbook.Task{{
 		Kind: playbook.Action, Pos: at, Action: "validate_argument_spec", ActionPos: at,
 		ActionKey: "ansible.builtin.validate_argument_spec",
-		Name: playbook.Written(at, name), Tags: []playbook.Value{playbook.Written(at, "always")},
+		Name:      playbook.Written(at, name), Tags: []playbook.Value{playbook.Written(at, "always")},
 		Args: playbook.WrittenMap(at,
 			playbook.Entry{Pos: at, Key: "argument_spec", Value: withoutProse(options)},
 			nested("provided_arguments", given...),
