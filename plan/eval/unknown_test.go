@@ -57,8 +57,8 @@ func TestOpenTemplates(t *testing.T) {
 			t.Errorf("%s: %v", tc.text, err)
 			continue
 		}
-		if value.Text(got.Value) != tc.want || fmt.Sprint(got.Missing) != tc.missing {
-			t.Errorf("%s\n got %s %v\nwant %s %s", tc.text, value.Text(got.Value), got.Missing, tc.want, tc.missing)
+		if value.Text(got.Value) != tc.want || names(got.Missing) != tc.missing {
+			t.Errorf("%s\n got %s %v\nwant %s %s", tc.text, value.Text(got.Value), names(got.Missing), tc.want, tc.missing)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func TestLongChains(t *testing.T) {
 		chain := strings.Repeat("u"+op, 60) + "u"
 		for _, text := range []string{"{{ " + chain + " }}", "{{ 1 if " + chain + " else 2 }}", "{% if " + chain + " %}a{% endif %}"} {
 			got, err := render(t, text, world())
-			if err != nil || value.Text(got.Value) != text || fmt.Sprint(got.Missing) != "[{u [2 7]}]" {
+			if err != nil || value.Text(got.Value) != text || names(got.Missing) != "[{u [2 7]}]" {
 				t.Errorf("%.20s…: %.40s… %v %v", text, value.Text(got.Value), got.Missing, err)
 			}
 		}
@@ -113,7 +113,7 @@ func TestOpenConditions(t *testing.T) {
 			v, err := c.Eval(world())
 			got := fmt.Sprint(v.Holds)
 			if !v.Known {
-				got = fmt.Sprint("open ", v.Missing)
+				got = "open "+names(v.Missing)
 			}
 			if err != nil {
 				got = "error"
@@ -135,7 +135,7 @@ func TestOpenConditions(t *testing.T) {
 		v, err := c.Eval(world())
 		got := fmt.Sprint(v.Known, " ", v.Holds)
 		if !v.Known {
-			got = fmt.Sprint("open ", v.Missing)
+			got = "open "+names(v.Missing)
 		}
 		if err != nil || got != want {
 			t.Errorf("%s: got %s, %v; want %s", text, got, err, want)
@@ -153,8 +153,17 @@ func TestOpenExpression(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := x.Value(world())
-		if s := fmt.Sprint(got.Value, " ", got.Missing); err != nil || s != want {
+		if s := fmt.Sprint(got.Value, " ", names(got.Missing)); err != nil || s != want {
 			t.Errorf("%s: got %s, %v; want %s", text, s, err, want)
 		}
 	}
+}
+
+// names are missing values with the steps that give them.
+func names(list []value.Missing) string {
+	text := make([]string, len(list))
+	for i, m := range list {
+		text[i] = fmt.Sprintf("{%s %v}", m.Name, m.Steps)
+	}
+	return "[" + strings.Join(text, " ") + "]"
 }
