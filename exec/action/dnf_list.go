@@ -51,15 +51,12 @@ func (d *dnf) query(ctx context.Context, a *exec.Attempt, state string, words ..
 	if argv[0] == "yum" && a.Installed("repoquery") {
 		argv = append([]string{"repoquery"}, d.buildCommand(a, words...)[1:]...)
 	}
-	said, err := a.AskTool(ctx, exec.NewTool(argv...))
+	said, err := askPackages(ctx, a, argv)
 	if err != nil {
 		return nil, err
 	}
-	if said.Code != 0 {
-		return nil, packageError(argv[0], said, "")
-	}
 	results := []any{}
-	for line := range strings.Lines(strings.ReplaceAll(said.Stdout, `\n`, "\n")) {
+	for line := range strings.Lines(strings.ReplaceAll(said, `\n`, "\n")) {
 		f := strings.Fields(line)
 		if len(f) != 6 {
 			continue
@@ -80,15 +77,12 @@ func (d *dnf) listRepositories(ctx context.Context, a *exec.Attempt) ([]any, err
 	if d.commandName(a) == "dnf5" {
 		argv = d.buildCommand(a, "--quiet", "repo", "list", "--enabled")
 	}
-	said, err := a.AskTool(ctx, exec.NewTool(argv...))
+	said, err := askPackages(ctx, a, argv)
 	if err != nil {
 		return nil, err
 	}
-	if said.Code != 0 {
-		return nil, packageError(argv[0], said, "")
-	}
 	results := []any{}
-	for line := range strings.Lines(said.Stdout) {
+	for line := range strings.Lines(said) {
 		id, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 		// yum adds the release and the architecture to a name, and a line with a sum.
 		id, _, _ = strings.Cut(strings.TrimLeft(id, "!*"), "/")
@@ -97,4 +91,13 @@ func (d *dnf) listRepositories(ctx context.Context, a *exec.Attempt) ([]any, err
 		}
 	}
 	return results, nil
+}
+
+// askPackages is what a command of the package manager prints. It fails if the command does.
+func askPackages(ctx context.Context, a *exec.Attempt, argv []string) (string, error) {
+	said, err := a.AskTool(ctx, exec.NewTool(argv...))
+	if err == nil && said.Code != 0 {
+		err = packageError(argv[0], said, "")
+	}
+	return said.Stdout, err
 }

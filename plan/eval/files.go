@@ -339,8 +339,7 @@ func (s tagRunner) runBlock(st *jinja.BlockTag) error {
 		return nil
 	}
 	list := s.blocks[st.Name]
-	switch {
-	case st.Required && list[0].tag == st:
+	if st.Required && list[0].tag == st {
 		return &value.Error{
 			Kind: value.Failure, Message: "the block `" + st.Name + "` is required, and no template that extends this one has it",
 			Offset: st.Offset(), Width: 2,

@@ -113,7 +113,7 @@ func TestOpenConditions(t *testing.T) {
 			v, err := c.Eval(world())
 			got := fmt.Sprint(v.Holds)
 			if !v.Known {
-				got = "open "+names(v.Missing)
+				got = "open " + names(v.Missing)
 			}
 			if err != nil {
 				got = "error"
@@ -135,7 +135,7 @@ func TestOpenConditions(t *testing.T) {
 		v, err := c.Eval(world())
 		got := fmt.Sprint(v.Known, " ", v.Holds)
 		if !v.Known {
-			got = "open "+names(v.Missing)
+			got = "open " + names(v.Missing)
 		}
 		if err != nil || got != want {
 			t.Errorf("%s: got %s, %v; want %s", text, got, err, want)
