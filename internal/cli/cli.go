@@ -141,14 +141,18 @@ func newParser(call *app.Invocation, grammar any) *kong.Kong {
 
 // grammarFor makes the grammar that a call needs: a pointer to a struct with those fields of cli that are not commands, and the command
 // that the call begins with. To build the flags of all of them takes kong longer than anything else that moon does at its start.
-// Whatever else a call begins with needs them all, and so does a completion script, which lists them.
+// The list of commands needs none of their flags. Whatever else a call begins with needs them all, and so does a completion script.
 func grammarFor(args []string) reflect.Value {
 	whole := reflect.TypeFor[cli]()
+	list := slices.Equal(args, []string{"--help"}) || slices.Equal(args, []string{"-h"})
 	var fields []reflect.StructField
-	called := false
+	called := list
 	for f := range whole.Fields() {
 		if _, command := f.Tag.Lookup("cmd"); command {
-			if strings.ToLower(f.Name) != args[0] || f.Type == reflect.TypeFor[completionCmd]() {
+			switch {
+			case list:
+				f.Type = reflect.TypeFor[struct{}]()
+			case strings.ToLower(f.Name) != args[0] || f.Type == reflect.TypeFor[completionCmd]():
 				continue
 			}
 			called = true
