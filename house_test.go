@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"go/ast"
+	"go/format"
 	"go/importer"
 	"go/parser"
 	"go/scanner"
@@ -427,6 +428,29 @@ func TestNolint(t *testing.T) {
 						t.Errorf("%s silences %s, which does not run", path, name)
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestFormatted has the code as gofmt writes it, which CI would not see otherwise: it does not run the linter.
+func TestFormatted(t *testing.T) {
+	for pkg := range importsOf(t) {
+		paths, err := filepath.Glob(filepath.Join(pkg, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			code, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			formatted, err := format.Source(code)
+			if err != nil {
+				t.Fatalf("%s: %v", path, err)
+			}
+			if !bytes.Equal(code, formatted) {
+				t.Errorf("%s is not formatted: make fmt", path)
 			}
 		}
 	}
