@@ -57,7 +57,7 @@ func JSONValue(v any) any {
 	case value.Unknown:
 		return nil
 	case value.Number:
-		return v.Value
+		return value.Ordinary(v.Value)
 	case value.Secret:
 		return v.String()
 	case []any:
@@ -75,5 +75,5 @@ func JSONValue(v any) any {
 	case *value.Dict:
 		return JSONValue(value.Ordinary(v))
 	}
-	return v
+	return value.Ordinary(v)
 }

@@ -116,7 +116,7 @@ func (r *Renderer) kept(v any) any {
 // Text renders a value that must be text: what YAML would read as a number or a boolean is taken as written.
 func (r *Renderer) Text(v playbook.Value) string {
 	if v.Kind() != playbook.String {
-		return v.Text()
+		return r.written(v)
 	}
 	if text := v.Text(); v.Literal() || !eval.Templated(text) {
 		return text
@@ -125,7 +125,40 @@ func (r *Renderer) Text(v playbook.Value) string {
 	if o, ok := t.(OpenText); ok {
 		t = o.Text
 	}
-	return value.Text(t)
+	return r.said(t)
+}
+
+// said is a value where text is wanted: as Python writes it in plays, where 010 is 8 and yes is True; otherwise as it is spelt.
+func (r *Renderer) said(v any) string {
+	if r.Engine.Converts() && v != nil {
+		return value.PythonText(v)
+	}
+	return value.Text(v)
+}
+
+// written is said of what is no text where it is written.
+func (r *Renderer) written(v playbook.Value) string {
+	switch k := v.Kind(); {
+	case r.Engine.Converts() && (k == playbook.Bool || k == playbook.Int || k == playbook.Float):
+		return value.PythonText(Plain(v))
+	default:
+		return v.Text()
+	}
+}
+
+// Variable is the value of an environment variable.
+func (r *Renderer) Variable(v playbook.Value) string {
+	if v.Kind() == playbook.Null {
+		return r.variable(nil)
+	}
+	return r.Text(v)
+}
+
+func (r *Renderer) variable(v any) string {
+	if v == nil && r.Engine.Converts() {
+		return value.PythonText(nil)
+	}
+	return r.said(v)
 }
 
 func (r *Renderer) template(v playbook.Value) any {
@@ -472,7 +505,7 @@ func (r *Renderer) Environment(v playbook.Value) map[string]string {
 	}
 	env := make(map[string]string, len(m))
 	for name, val := range m {
-		env[name] = value.Text(val)
+		env[name] = r.variable(val)
 	}
 	return env
 }

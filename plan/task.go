@@ -129,7 +129,7 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 			return k.Values(r, g.Sub, home, prefix+g.Name+".", each)
 		}
 	case spec.Path:
-		if v := r.scalar(g.Value); v != nil {
+		if v := r.scalar(g.Value, false); v != nil {
 			if text, ok := v.(string); ok && text != "" && (!g.Field.URL || !strings.Contains(text, "://")) {
 				if g.Field.AsIs && k.Dialect.Rules().KeepsPaths && !strings.HasPrefix(text, "~") {
 					return text
@@ -146,7 +146,7 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 			return v
 		}
 	case spec.ScriptLine:
-		if v := r.scalar(g.Value); v != nil {
+		if v := r.scalar(g.Value, false); v != nil {
 			if text, ok := v.(string); ok {
 				return spec.ResolveScript(text, func(path string) string {
 					if k.Search != nil {
@@ -160,10 +160,10 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 	case spec.Paths:
 		return absolutePaths(r.Value(g.Value), func(path string) string { return k.Resolve(path, home) })
 	case spec.Strings:
-		if g.Value.Kind() == playbook.List { // numbers keep their spelling: a word 010 is not 8
+		if g.Value.Kind() == playbook.List {
 			list := make([]any, 0, g.Value.Len())
 			for _, item := range g.Value.Items() {
-				v := r.scalar(item)
+				v := r.scalar(item, false)
 				if v == nil {
 					v = r.Value(item)
 				}
@@ -177,7 +177,8 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 				return text
 			}
 		}
-		if v := r.scalar(g.Value); v != nil {
+		// What is one of some words, or the mode of a file, is read as it is spelt: no, and 0644.
+		if v := r.scalar(g.Value, g.Field.Kind == spec.FileMode || len(g.Field.Enum) > 0); v != nil {
 			return v
 		}
 	default:
@@ -208,11 +209,19 @@ func absolutePaths(v any, resolve func(string) string) any {
 	return paths
 }
 
-// scalar renders a value that is text, number or boolean to text; open text stays open. Anything else gives nil.
-func (r *Renderer) scalar(v playbook.Value) any {
+// scalar renders a value that is text, number or boolean to text, which may have to be as it is spelt; open text stays open. Anything else
+// gives nil.
+func (r *Renderer) scalar(v playbook.Value, spelt bool) any {
+	text := r.said
+	if spelt {
+		text = value.Text
+	}
 	switch v.Kind() {
 	case playbook.Bool, playbook.Int, playbook.Float:
-		return v.Text()
+		if spelt {
+			return v.Text()
+		}
+		return r.written(v)
 	case playbook.String:
 		missing := len(r.Missing)
 		switch got := r.template(v).(type) {
@@ -225,7 +234,7 @@ func (r *Renderer) scalar(v playbook.Value) any {
 		case OpenText, nil, value.Omitted:
 			return got
 		default:
-			return value.Text(got)
+			return text(got)
 		}
 	case playbook.Null, playbook.List, playbook.Map:
 	}

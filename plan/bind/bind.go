@@ -208,7 +208,7 @@ func (b *Bound) fillOpen(call *plan.Call, r *plan.Renderer) {
 			if call.Env == nil {
 				call.Env = map[string]string{}
 			}
-			call.Env[e.Key] = r.Text(e.Value)
+			call.Env[e.Key] = r.Variable(e.Value)
 		}
 	}
 	if !k.Cwd.IsZero() {
@@ -495,7 +495,7 @@ func (n *Names) Value(text string) (any, error) {
 	case len(result.Missing) > 0:
 		return nil, missingOf(result.Missing)
 	}
-	return value.Plain(value.Reveal(result.Value)), nil
+	return value.Ordinary(value.Plain(value.Reveal(result.Value))), nil
 }
 
 // Show evaluates an expression for people: of what is secret in it only the mask is seen, and of a step with no_log nothing. What
@@ -581,7 +581,7 @@ func (b *Bound) Used() map[string]any {
 		if _, unknown := plan.UnknownSteps(v); !ok || unknown || fault {
 			continue
 		}
-		used[u.Name] = value.Plain(value.Reveal(plan.Entire(v)))
+		used[u.Name] = value.Ordinary(value.Plain(value.Reveal(plan.Entire(v))))
 	}
 	return used
 }

@@ -24,7 +24,7 @@ func (b *Bound) Undo(result map[string]any, secret func(text string) bool) (undo
 		if undo.Env == nil {
 			undo.Env = map[string]string{}
 		}
-		undo.Env[m.Key] = r.Text(m.Value)
+		undo.Env[m.Key] = r.Variable(m.Value)
 	}
 	switch {
 	case !u.Src.Cwd.IsZero():

@@ -83,9 +83,17 @@ func SortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// Ordinary makes ordinary maps of those in a value that have an order, and copies nothing else.
+// Ordinary makes what JSON can hold of a value, and copies nothing else: maps lose their order, and numbers that are infinite or none become
+// text, as Python spells them.
 func Ordinary(v any) any {
+	if isOrdinary(v) { // looked through first: copying is dearer than looking
+		return v
+	}
 	switch v := v.(type) {
+	case float64:
+		return PythonFloat(v)
+	case Number:
+		return Ordinary(v.Value)
 	case *Dict:
 		m := make(map[string]any, len(v.values))
 		for key, item := range v.values {
@@ -93,38 +101,36 @@ func Ordinary(v any) any {
 		}
 		return m
 	case []any:
-		// Looked through first: copying is dearer than looking, and most values hold none.
-		if !holdsDict(v) {
-			return v
-		}
 		list := make([]any, len(v))
 		for i := range v {
 			list[i] = Ordinary(v[i])
 		}
 		return list
 	case map[string]any:
-		if holdsDict(v) {
-			return MapValues(v, Ordinary)
-		}
+		return MapValues(v, Ordinary)
 	}
 	return v
 }
 
-// holdsDict reports whether a value has a map with an order.
-func holdsDict(v any) bool {
+// isOrdinary reports whether JSON can hold all of a value, and loses nothing of it.
+func isOrdinary(v any) bool {
 	switch v := v.(type) {
+	case float64:
+		return isFinite(v)
+	case Number:
+		return isOrdinary(v.Value)
 	case *Dict:
-		return true
+		return false
 	case []any:
-		return slices.ContainsFunc(v, holdsDict)
+		return !slices.ContainsFunc(v, func(item any) bool { return !isOrdinary(item) })
 	case map[string]any:
 		for _, item := range v {
-			if holdsDict(item) {
-				return true
+			if !isOrdinary(item) {
+				return false
 			}
 		}
 	}
-	return false
+	return true
 }
 
 // ItemsOf gives a value as a list: the items of a list, the keys of a map, the characters of a string.

@@ -39,12 +39,17 @@ func Text(v any) string {
 
 // FloatText avoids exponents where a person would not write one.
 func FloatText(f float64) string {
+	if !isFinite(f) {
+		return PythonFloat(f)
+	}
 	// The same bounds as in JavaScript.
-	if a := math.Abs(f); a != 0 && (a < 1e-7 || a >= 1e21) || math.IsInf(f, 0) || math.IsNaN(f) {
+	if a := math.Abs(f); a != 0 && (a < 1e-7 || a >= 1e21) {
 		return strconv.FormatFloat(f, 'g', -1, 64)
 	}
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
+
+func isFinite(f float64) bool { return !math.IsInf(f, 0) && !math.IsNaN(f) }
 
 // Plain returns a deep copy of v in which every Number is its value, and every Dict a map, for code that knows only JSON's types.
 func Plain(v any) any {
@@ -125,7 +130,7 @@ func AppendJSON(b []byte, v any, style Layout, level int) []byte {
 		return strconv.AppendInt(b, int64(v), 10)
 	case float64:
 		// JSON has no such numbers.
-		if math.IsInf(v, 0) || math.IsNaN(v) {
+		if !isFinite(v) {
 			return appendQuoted(b, FloatText(v))
 		}
 		if style.PythonNumbers {

@@ -566,8 +566,7 @@ func (c *Compiler) Argument(name, key string, f *spec.Field, v playbook.Value, c
 	return g
 }
 
-// warnTraps warns of arguments that are not what they look like. YAML has given them a type that the action does not want, and
-// ansible-playbook goes on with something else than is written.
+// warnTraps warns of arguments that are not what they look like: YAML has given them a type that the action does not want.
 func (c *Compiler) warnTraps(f *spec.Field, key string, v playbook.Value, chain []string) {
 	text := v.Text()
 	warn := func(hint, format string, args ...any) {
@@ -576,15 +575,17 @@ func (c *Compiler) warnTraps(f *spec.Field, key string, v playbook.Value, chain 
 			Hint: hint,
 		})
 	}
-	switch {
-	case (f.Kind == spec.String || f.Kind == spec.Path) && len(f.Enum) == 0 && v.Kind() == playbook.Bool:
-		// As Python writes it, which is what Ansible puts into the file.
-		python := "False"
-		if v.Bool() {
-			python = "True"
-		}
-		warn(fmt.Sprintf("write %q", text), "`%s` is a text, and `%s` without quotes is true or false: ansible-playbook makes it `%s`", key,
-			text, python)
+	kind := ""
+	switch v.Kind() {
+	case playbook.Bool:
+		kind = "true or false"
+	case playbook.Int, playbook.Float:
+		kind = "a number"
+	default:
+	}
+	switch said := value.PythonText(plan.Plain(v)); {
+	case kind != "" && said != text && (f.Kind == spec.String || f.Kind == spec.Path) && len(f.Enum) == 0:
+		warn(fmt.Sprintf("write %q", text), "`%s` is a text, and `%s` without quotes is %s: it becomes `%s`", key, text, kind, said)
 	case f.Kind == spec.FileMode && v.Kind() == playbook.Int && !strings.HasPrefix(text, "0"):
 		// Octal digits without the 0 are a decimal number.
 		if n, err := strconv.Atoi(text); err == nil && !strings.ContainsAny(text, "89") {

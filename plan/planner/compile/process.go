@@ -26,7 +26,7 @@ func (c *Compiler) FillProcess(s *plan.Step, k *plan.Task, r *plan.Renderer, f *
 			if s.Env == nil {
 				s.Env = map[string]string{}
 			}
-			s.Env[e.Key] = r.Text(e.Value)
+			s.Env[e.Key] = r.Variable(e.Value)
 		}
 	}
 	f.At("cwd")

@@ -166,7 +166,7 @@ func (l *List) ListIn(s *plan.Step, k *plan.Task, before plan.Task, r *plan.Rend
 		for _, m := range before.Env {
 			for _, e := range m.Entries() {
 				if e.Key == o.Name {
-					one.Was, one.Origin = old.Text(e.Value), e.Pos.Origin(s.Origin.Chain)
+					one.Was, one.Origin = old.Variable(e.Value), e.Pos.Origin(s.Origin.Chain)
 				}
 			}
 		}
