@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"moon/exec/spec"
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/planner/gates"
+	"moon/plan/planner/relay"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -46,34 +46,11 @@ func (p *stepPlanner) gatesOf(c *taskContext) []gates.At {
 	return slices.DeleteFunc(slices.Clone(c.on.gates), elsewhere)
 }
 
-// cachedNames are the names that a set_fact with cacheable sets, which are facts, too.
-func cachedNames(k *plan.Task) (names []string) {
-	v, _ := plan.ValueOf(k.Args, "cacheable")
-	if yes, ok := spec.ParseBool(v.Text()); !ok || !yes {
-		return nil
-	}
-	for _, g := range k.Args {
-		if g.Name != "cacheable" {
-			names = append(names, g.Name)
-		}
-	}
-	return names
-}
-
-// givesOwnFacts reports whether a setup looks for the machine's own facts in a place that it names.
-func givesOwnFacts(k *plan.Task) bool {
-	_, given := plan.ValueOf(k.Args, "fact_path")
-	return given
-}
-
 // handOver takes down the facts that a step gives its host.
 func (p *stepPlanner) handOver(s *plan.Step, k *plan.Task, t *playbook.Task, c *taskContext) {
-	var names []string
+	names := relay.FactNames(k, s.Delegate != "")
 	switch name := k.Action.Name; {
-	case name == "package_facts":
-		names = []string{"packages"}
-	case name == "service_facts":
-		names = []string{"services"}
+	case len(names) > 0:
 	case name == "getent":
 		if k.Call == nil {
 			return
@@ -81,10 +58,6 @@ func (p *stepPlanner) handOver(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 		if database := value.Text(value.Plain(k.Call.Raw["database"])); !strings.Contains(database, "{{") {
 			names = []string{"getent_" + database}
 		}
-	case name == "set_fact":
-		names = cachedNames(k)
-	case name == "setup" && s.Delegate == "" && givesOwnFacts(k): // which earlier tasks may have put there
-		names = []string{"ansible_local"}
 	case k.Action.Plugin != nil && k.Action.Plugin.Looks:
 		names = []string{k.Action.Plugin.Fact()}
 	case k.Action.Plugin != nil && (!k.Action.Plugin.NeedsPython() || k.Action.Plugin.GivesFacts), name == "setup" && s.Delegate != "":
