@@ -517,18 +517,33 @@ func (e *Env) going(hosts []string) []string {
 	}
 	failed := e.Results.Failed()
 	out, cleared := map[string]bool{}, e.clearedAt(failed)
+	first, last := e.task()
 	for _, step := range failed {
-		s := &e.Plan.Steps[step]
-		if step < cleared {
-			continue // a host is back with the next play
-		}
-		// this very task, with it
-		began := e.At != nil && s.Task.Src.Pos == e.At.Task.Src.Pos && slices.Contains(e.Frame.Scene.Batch, s.Host)
-		if !began {
-			out[s.Host] = true
+		// A host is back with the play after the clearing, and those that fail in this very task have begun it with the others.
+		if step >= cleared && (step < first || step >= last) {
+			out[e.Plan.Steps[step].Host] = true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(hosts), func(host string) bool { return out[host] })
+}
+
+// task are the steps of the task that is asked for: those of all hosts, and of all rounds.
+func (e *Env) task() (first, last int) {
+	if e.At == nil {
+		return 0, 0
+	}
+	at := e.At.Scope
+	if e.At.Loop != nil {
+		at = e.Plan.Scopes[at].Parent
+	}
+	switch s := &e.Plan.Scopes[at]; {
+	case s.Kind == ScopeTask:
+		return s.First, s.Last
+	case e.At.Loop != nil: // on a single host
+		own := &e.Plan.Scopes[e.At.Scope]
+		return own.First, own.Last
+	}
+	return e.At.Index, e.At.Index + 1
 }
 
 // clearedAt is the last step of earlier plays that has let hosts come back of those on which steps have failed; -1 if there is none.

@@ -34,6 +34,9 @@ func (f factsOf) Keys() []string {
 
 // Get implements value.Object.
 func (f factsOf) Get(key string) (val any, ok bool) {
+	if key == "local" { // Ansible has it here as ansible_local only
+		return nil, false
+	}
 	var waits []int
 	take := func(b *vars.Binding) bool {
 		switch {

@@ -98,3 +98,13 @@ func (p *Plan) NeededScopes() map[int]bool {
 	}
 	return needed
 }
+
+// HasSteps reports whether a host has steps in a scope, before the step until.
+func (p *Plan) HasSteps(scope, until int, host string) bool {
+	for i := p.Scopes[scope].First; i < until; i++ {
+		if p.Steps[i].Host == host {
+			return true
+		}
+	}
+	return false
+}

@@ -49,7 +49,7 @@ type playState struct {
 	stops   []Edge   // what is met as long as no failure has ended this for all hosts
 	linear  bool
 	allowed int             // how many hosts may fail before all stop; -1: any number
-	gone    map[string]Edge // of hosts that were in plays before, where failures count: met if they had failed there
+	gone    map[string]Edge // of hosts that were in plays before: met if they had failed there
 	at      attributes
 	pools   map[string]int32 // of each host, in a parallel group with a limit
 	group   *plan.Scope      // the outermost parallel group that this is in; nil for none
@@ -118,7 +118,8 @@ func (b *playBuilder) play(id int) {
 	}
 }
 
-// batch builds what some hosts of a play do. It ends well if one of them does: where all have failed, nothing more is done.
+// batch builds what some hosts of a play do. Where all of them fail in it, nothing more is done. A host that an earlier play has lost
+// fails in none, so that those after it have their turn.
 func (b *playBuilder) batch(play *plan.Scope, id int) {
 	// -1 stands for no limit.
 	st := &playState{hosts: b.hostsOf(id), linear: play.Strategy != "free", allowed: -1, gone: map[string]Edge{}, at: attributes{pool: -1}}
@@ -132,16 +133,17 @@ func (b *playBuilder) batch(play *plan.Scope, id int) {
 	if len(b.after) > 1 {
 		b.after = []Edge{on(b.barrier("play", All, false, b.after), onMet)}
 	}
+	began := b.after
 	for _, host := range st.hosts {
 		_, known := b.alive[host]
 		if !known {
 			b.order = append(b.order, host)
 		}
 		// A host that failed in an earlier play takes no part: its edges from there are missed.
-		b.alive[host] = append(b.alive[host], b.after...)
-		if known && (anyFatal || st.allowed >= 0) {
-			st.gone[host] = on(b.barrier("entry", All, false, b.alive[host]), 1<<events.Omitted)
+		if known {
+			st.gone[host] = missed(b.one("entry", b.alive[host], st))
 		}
+		b.alive[host] = append(b.alive[host], b.after...)
 	}
 	b.entry, b.did, b.cleared, b.since = maps.Clone(b.alive), map[string][]ID{}, -1, nil
 	if play.Strategy == "graph" {
@@ -154,27 +156,35 @@ func (b *playBuilder) batch(play *plan.Scope, id int) {
 		b.alive[host] = []Edge{b.one("host", slices.Concat(b.alive[host], st.stops), st)}
 	}
 	b.takeIn(st)
-	var ends, spared []Edge
+	var ends []Edge
 	for _, host := range st.hosts {
-		ends = append(ends, b.alive[host]...)
-		spared = append(spared, b.spared(host, b.alive[host], st)...)
+		if anyFatal || st.allowed >= 0 {
+			ends = append(ends, b.spared(host, b.alive[host], st)...)
+		} else {
+			ends = append(ends, b.alive[host]...)
+		}
+	}
+	b.after = nil
+	if len(st.gone) > 0 { // a host that was lost before does not tell whether the run was at an end, or came to one here
+		b.after = slices.Concat(began, st.stops)
 	}
 	switch {
-	case anyFatal && len(st.gone) == 0:
-		b.after = []Edge{on(b.barrier("ended", All, false, ends), onMet)}
-	case st.allowed >= 0 && len(st.gone) == 0:
-		b.after = []Edge{on(b.quorum("ended", ends, st.allowed, len(st.hosts)), onMet)}
-	// Hosts that were lost before the play do not count as failures of it.
-	case anyFatal: // and somebody is left
-		b.after = []Edge{on(b.barrier("ended", All, false, append(spared, b.some(ends))), onMet)}
+	case anyFatal:
+		b.after = append(b.after, on(b.barrier("ended", All, false, ends), onMet))
 	case st.allowed >= 0:
-		b.after = []Edge{b.some(ends), on(b.quorum("ended", spared, st.allowed, len(st.hosts)), onMet)}
+		b.after = append(b.after, on(b.quorum("ended", ends, st.allowed, len(st.hosts)), onMet))
 	default:
-		b.after = []Edge{b.some(ends)}
+		for _, host := range st.hosts {
+			if gone, before := st.gone[host]; before {
+				ends = append(ends, gone)
+			}
+		}
+		b.after = append(b.after, on(b.barrier("ended", Any, false, ends), onMet))
 	}
 }
 
-func (b *playBuilder) some(ends []Edge) Edge { return on(b.barrier("ended", Any, false, ends), onMet) }
+// missed is met where an edge is not.
+func missed(e Edge) Edge { return on(e.From, events.OnFinish&^e.On) }
 
 // spared are the ends of a host where failures count for all: none counts a second time that an earlier play has seen.
 func (b *playBuilder) spared(host string, ends []Edge, st *playState) []Edge {

@@ -19,6 +19,7 @@ type target struct {
 	at       *fsys.Anchored
 	is       fsys.Entry
 	attrs    fsys.Attributes
+	dirs     spec.Mode // of directories that are made for it
 	from     fsys.Source
 	force    bool // replace other content
 	backup   bool

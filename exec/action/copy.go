@@ -63,7 +63,7 @@ func planCopy(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if args.Src != "" {
 		name = filepath.Base(args.Src)
 	}
-	t := target{attrs: attrs, from: from, force: args.Force, backup: args.Backup, validate: args.Validate}
+	t := target{attrs: attrs, dirs: args.DirMode, from: from, force: args.Force, backup: args.Backup, validate: args.Validate}
 	return t.writeInto(ctx, a, c, args.Dest, name)
 }
 
@@ -108,15 +108,15 @@ func (t target) writeInto(ctx context.Context, a *exec.Attempt, c *exec.Change, 
 }
 
 // planDirectory plans a directory with those above it by the action `file`, as a job that differs in its arguments only.
-func planDirectory(ctx context.Context, a *exec.Attempt, path string) (*exec.Change, error) {
+func planDirectory(ctx context.Context, a *exec.Attempt, path string, mode spec.Mode) (*exec.Change, error) {
 	job, own := *a.Job, *a
-	job.Args, own.Job = &spec.FileArgs{Path: strings.TrimRight(path, "/"), State: fsys.Directory}, &job
+	job.Args, own.Job = &spec.FileArgs{Path: strings.TrimRight(path, "/"), State: fsys.Directory, Mode: mode}, &job
 	return planFile(ctx, &own)
 }
 
 // intoNew is into for a directory that is not there, which is made first.
 func (t target) intoNew(ctx context.Context, a *exec.Attempt, c *exec.Change, dest, name string) (*exec.Change, error) {
-	made, err := planDirectory(ctx, a, dest)
+	made, err := planDirectory(ctx, a, dest, t.dirs)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,8 @@ type treeCopy struct {
 	args    *spec.CopyArgs
 	src     string
 	dest    string
-	attrs   fsys.Attributes // mode is for files only: directories keep the source's
+	attrs   fsys.Attributes // of files
+	dirs    fsys.Attributes // of directories, which have the mode of the source if there is none
 	c       *exec.Change
 	to      *os.Root       // dest; nil as long as it does not exist
 	there   bool           // dest exists, or would by now in a dry run
@@ -42,7 +43,8 @@ func planTree(ctx context.Context, a *exec.Attempt, args *spec.CopyArgs, attrs f
 	if args.Checksum != "" {
 		return nil, fmt.Errorf("checksum: src %s is a directory", args.Src)
 	}
-	t := &treeCopy{Attempt: a, args: args, attrs: attrs, src: filepath.Clean(args.Src), dest: filepath.Clean(args.Dest)}
+	dirs := fsys.Attributes{Mode: args.DirMode, UID: attrs.UID, GID: attrs.GID}
+	t := &treeCopy{Attempt: a, args: args, attrs: attrs, dirs: dirs, src: filepath.Clean(args.Src), dest: filepath.Clean(args.Dest)}
 	t.inside = map[string]bool{}
 	if !strings.HasSuffix(args.Src, "/") {
 		t.dest = filepath.Join(t.dest, filepath.Base(t.src))
@@ -186,21 +188,22 @@ func (t *treeCopy) addStep(rel string, dir bool, is fsys.Entry, do func(context.
 }
 
 func (t *treeCopy) copyDirectory(rel string, from, is fsys.Entry) error {
-	owners := fsys.Attributes{UID: t.attrs.UID, GID: t.attrs.GID}
 	switch is.Kind {
 	case fsys.Absent:
-		t.c.AddPrediction(func(f *fsys.Overlay) {
-			above, _ := owners.ForNew(fsys.Directory)
-			f.Mkdir(filepath.Join(t.dest, rel), fsys.Wanted{Mode: from.Mode, UID: owners.UID, GID: owners.GID}, above)
-		})
+		above, own := t.newDirectory(from)
+		t.c.AddPrediction(func(f *fsys.Overlay) { f.Mkdir(filepath.Join(t.dest, rel), own, above) })
 		t.addStep(rel, true, is, func(_ context.Context, to *os.Root) error {
 			if rel == "." {
 				return nil // apply has made it
 			}
-			return fsys.MakeDir(to, rel, fsys.Wanted{Mode: from.Mode, UID: owners.UID, GID: owners.GID})
+			return fsys.MakeDir(to, rel, own)
 		})
 	case fsys.Directory:
-		if w, words := owners.For(is); len(words) > 0 {
+		dirs := t.dirs
+		if rel == "." { // is only given a mode if it is new
+			dirs.Mode = spec.Mode{}
+		}
+		if w, words := dirs.For(is); len(words) > 0 {
 			t.c.AddPrediction(func(f *fsys.Overlay) { f.Own(filepath.Join(t.dest, rel), is, w) })
 			t.addStep(rel, true, is, func(_ context.Context, to *os.Root) error { return w.Set(to, rel, is) })
 		}
@@ -208,6 +211,15 @@ func (t *treeCopy) copyDirectory(rel string, from, is fsys.Entry) error {
 		return fmt.Errorf("%s is %s, where src has a directory", filepath.Join(t.dest, rel), is.What())
 	}
 	return nil
+}
+
+// newDirectory is what a directory becomes that is as one of the source, and what those above it become.
+func (t *treeCopy) newDirectory(from fsys.Entry) (above, own fsys.Wanted) {
+	above, _ = t.dirs.ForNew(fsys.Directory)
+	if own = above; t.dirs.Mode.IsZero() {
+		own.Mode = from.Mode
+	}
+	return above, own
 }
 
 func (t *treeCopy) copyLink(rel, path string, is fsys.Entry) error {
@@ -289,9 +301,8 @@ func (t *treeCopy) applySteps(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		above, _ := fsys.Attributes{UID: t.attrs.UID, GID: t.attrs.GID}.ForNew(fsys.Directory)
-		if err := fsys.MakeDirs(t.above.Dir, t.above.Name, fsys.Wanted{Mode: fsys.EntryOf(info).Mode, UID: t.attrs.UID, GID: t.attrs.GID},
-			above); err != nil {
+		above, own := t.newDirectory(fsys.EntryOf(info))
+		if err := fsys.MakeDirs(t.above.Dir, t.above.Name, own, above); err != nil {
 			return t.above.PathError(err)
 		}
 		if err := t.enterDest(); err != nil {

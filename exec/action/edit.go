@@ -81,7 +81,7 @@ func isMissing(a *exec.Attempt, path string) bool {
 
 // editInNew is planEdit for a file in a directory that is created first.
 func (t *target) editInNew(ctx context.Context, a *exec.Attempt, c *exec.Change, dir string, e edit, do editing) (*exec.Change, error) {
-	made, err := planDirectory(ctx, a, dir)
+	made, err := planDirectory(ctx, a, dir, spec.Mode{})
 	if err != nil {
 		return nil, err
 	}

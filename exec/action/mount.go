@@ -170,7 +170,7 @@ func (s *mountStep) planNewMount(ctx context.Context) error {
 	var made *exec.Change
 	if isMissing(s.Attempt, s.args.Path) {
 		var err error
-		if made, err = planDirectory(ctx, s.Attempt, s.args.Path); err != nil {
+		if made, err = planDirectory(ctx, s.Attempt, s.args.Path, spec.Mode{}); err != nil {
 			return err
 		}
 		s.c.AtEnd(made.Close)

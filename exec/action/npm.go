@@ -126,7 +126,7 @@ func (p npmProject) planInstall(c *exec.Change, has map[string]string, missing [
 func (p npmProject) plan(c *exec.Change, kind events.ChangeKind, summary string, words ...string) {
 	planAfter(c, kind, func(ctx context.Context) error {
 		if p.args.Path != "" && isMissing(p.Attempt, p.args.Path) {
-			made, err := planDirectory(ctx, p.Attempt, p.args.Path)
+			made, err := planDirectory(ctx, p.Attempt, p.args.Path, spec.Mode{})
 			if err != nil {
 				return err
 			}

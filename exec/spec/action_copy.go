@@ -13,6 +13,7 @@ type CopyArgs struct {
 	Content   *string `arg:"content" data:"json" doc:"Content instead of src. A list or map is written as JSON."`
 	Dest      string  `arg:"dest,path" kind:"path" need:"yes" doc:"Where to copy it. If this is an existing directory or ends with a slash, a file keeps its own name there."`
 	Mode      Mode    `arg:"mode" implied:"0644 less the umask for new files" doc:"Mode, as 0644, 644 or u+x, or preserve: as src."`
+	DirMode   Mode    `arg:"directory_mode" doc:"Mode of directories that are created, and of those below dest that src has, too. Without it they have the modes of src."`
 	Owner     string  `arg:"owner" doc:"Name or id of the owner."`
 	Group     string  `arg:"group" doc:"Name or id of the group."`
 	Backup    bool    `arg:"backup" default:"false" doc:"Keep a backup of the replaced file in the same directory, with the time in its name."`
@@ -55,6 +56,9 @@ func (a *CopyArgs) validateArgs(given func(string) bool) []Problem {
 	}
 	if a.Mode.Preserve() && !given("src") {
 		add("mode", "`mode: preserve` needs `src`", "")
+	}
+	if a.DirMode.Preserve() {
+		add("directory_mode", "`directory_mode` cannot be preserve", "remove it: without it directories have the modes of src")
 	}
 	if a.Checksum != "" {
 		if _, _, err := digest.Checksum(a.Checksum); err != nil {

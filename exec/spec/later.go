@@ -40,7 +40,7 @@ var fieldsLater = map[string]map[string]later{
 		"follow":                   {idle: "true", way: "name what the link leads to"},
 	}),
 	"copy": mergeParts(fileLater, map[string]later{
-		"decrypt": vaultLater, "directory_mode": {way: "set the modes with `file: {path: …, state: directory, recurse: true, mode: …}`"},
+		"decrypt":      vaultLater,
 		"follow":       {way: "name what the link leads to as `dest`"},
 		"local_follow": {idle: "true", way: "copy the links with `command: cp -a`"},
 	}),

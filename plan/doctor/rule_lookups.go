@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"moon/internal/diag"
@@ -31,6 +32,13 @@ func (r *lookupsRule) VisitCondition(v playbook.Value, at walk.Place) {
 	r.findLookups(v.Text(), v.PosAt, at)
 }
 
+// VisitTask looks at the lookup that a task loops over.
+func (r *lookupsRule) VisitTask(t *playbook.Task, at walk.Place) {
+	if name, ok := strings.CutPrefix(t.Loop.Key, "with_"); ok && t.Loop.Kind == playbook.Lookup {
+		r.checkLookup(t.Loop.Pos, name, t.Loop.Key, at)
+	}
+}
+
 // VisitDocument looks at the lookups of the file of a template.
 func (r *lookupsRule) VisitDocument(f *playbook.File, at walk.Place) {
 	text := string(f.Text)
@@ -46,10 +54,15 @@ func (r *lookupsRule) VisitDocument(f *playbook.File, at walk.Place) {
 func (r *lookupsRule) findLookups(text string, posAt func(int) diag.Pos, at walk.Place) {
 	for _, m := range lookupCall.FindAllStringSubmatchIndex(text, -1) {
 		name := text[m[2]:m[3]]
-		plain := playbook.BareLookup(name)
-		if !slices.Contains(playbook.Lookups, plain) && r.engine.CheckLookup(name) != nil {
-			r.problems.Errorf(posAt(m[2]), utf8.RuneCountInString(name), at.Chain, suggest.DidYouMean(plain, playbook.Lookups),
-				"there is no lookup `%s`", name)
-		}
+		r.checkLookup(posAt(m[2]), name, name, at)
+	}
+}
+
+// checkLookup reports a lookup that there is not, which stands somewhere as what is written.
+func (r *lookupsRule) checkLookup(pos diag.Pos, name, written string, at walk.Place) {
+	plain := playbook.BareLookup(name)
+	if !slices.Contains(playbook.Lookups, plain) && r.engine.CheckLookup(name) != nil {
+		r.problems.Errorf(pos, utf8.RuneCountInString(written), at.Chain, suggest.DidYouMean(plain, playbook.Lookups),
+			"unknown lookup `%s`", name)
 	}
 }

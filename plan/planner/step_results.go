@@ -7,6 +7,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/planner/gates"
+	"moon/plan/planner/relay"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -47,12 +48,9 @@ func (p *stepPlanner) gatesOf(c *taskContext) []gates.At {
 
 // handOver takes down the facts that a step gives its host.
 func (p *stepPlanner) handOver(s *plan.Step, k *plan.Task, t *playbook.Task, c *taskContext) {
-	var names []string
+	names := relay.FactNames(k, s.Delegate != "")
 	switch name := k.Action.Name; {
-	case name == "package_facts":
-		names = []string{"packages"}
-	case name == "service_facts":
-		names = []string{"services"}
+	case len(names) > 0:
 	case name == "getent":
 		if k.Call == nil {
 			return

@@ -370,14 +370,18 @@ func (p *planner) blockOnce(cs []*taskContext, t *playbook.Task, item string) {
 	// What the rescue may be needed for ends here: its own steps come after, and do not count.
 	body := len(p.plan.Steps)
 	for _, branch := range t.Parts()[1:] {
-		if len(branch.Tasks) == 0 {
+		on := inner
+		if branch.Name == "rescue" { // where the body does nothing, as a meta without handlers, there is nothing to rescue
+			on = slices.DeleteFunc(slices.Clone(inner), func(c *taskContext) bool { return !p.plan.HasSteps(scope, body, c.on.Name) })
+		}
+		if len(branch.Tasks) == 0 || len(on) == 0 {
 			continue
 		}
 		id := p.OpenScope(plan.Scope{
 			Kind: plan.ScopeBranch, Parent: scope, Name: branch.Name, Branch: branch.Name,
 			Origin: origin(branch.Pos, first.chain),
 		}, branch.Name)
-		to := within(inner, id)
+		to := within(on, id)
 		if branch.Name == "rescue" {
 			relay.Broken(p.plan, machinesOf(to), scope, body, origin(branch.Pos, first.chain))
 			for _, c := range to {

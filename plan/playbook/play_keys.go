@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"moon/internal/pattern"
-	"moon/internal/suggest"
 )
 
 // In plays an include_vars is a task like any other, and what an include at run time may have is little: its keys are its own and
@@ -335,23 +334,12 @@ func (p *parser) playLoop(t *Task, e Entry) {
 			"`%s` beside `%s`", e.Key, t.Loop.Key)
 	case name == "items":
 		t.Loop.Kind, t.Loop.Key, t.Loop.Pos, t.Loop.Over = Lookup, "with_items", e.Pos, e.Value
-	case !slices.Contains(Lookups, name):
-		hint := suggest.DidYouMean(name, Lookups)
-		if hint != "" {
-			hint = suggest.DidYouMean(e.Key, addPrefix("with_", Lookups))
-		}
-		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), hint, "there is no lookup `%s` for `%s`", name, e.Key)
 	default:
+		if !slices.Contains(Lookups, name) {
+			name = strings.TrimPrefix(e.Key, "with_") // of a plugin, by its name as a whole
+		}
 		t.Loop.Kind, t.Loop.Key, t.Loop.Pos, t.Loop.Over = Lookup, "with_"+name, e.Pos, e.Value
 	}
-}
-
-func addPrefix(with string, all []string) []string {
-	list := make([]string, len(all))
-	for i, s := range all {
-		list[i] = with + s
-	}
-	return list
 }
 
 var playLoopKeys = []string{"loop_var", "index_var", "label", "pause", "extended", "break_when", "limit"}

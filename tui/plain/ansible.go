@@ -101,7 +101,7 @@ func (a *Ansible) printEvent(r events.Record) {
 		delete(a.printed, r.Step)
 	case events.StepCompleted:
 		switch s := &a.plan.Steps[r.Step]; {
-		case s.Open() && s.Dry(a.run.Check), s.Loops() && foundNothing(e):
+		case s.Open() && s.Dry(a.run.Check), a.foundNothing(r.Step, e):
 			a.printHeads(r.Step)
 			a.printf("skipping: [%s]", a.hostOf(s))
 		case !s.Loops():
@@ -126,12 +126,6 @@ func (a *Ansible) printEvent(r events.Record) {
 		events.CommandRejected,
 		events.Gap:
 	}
-}
-
-// foundNothing reports whether the step of an open loop has found no items. Ansible skips such a task.
-func foundNothing(e events.StepCompleted) bool {
-	items, ok := e.Result["items"].([]any)
-	return ok && len(items) == 0
 }
 
 // renumber keeps what was printed under the new numbers of the steps. The rounds that were added are counted, and all others stay.
@@ -215,7 +209,7 @@ func (a *Ansible) playHead(step int) {
 func (a *Ansible) emptyPlays(before int) {
 	for id := a.play + 1; id < before; id++ {
 		s := &a.plan.Scopes[id]
-		if s.Kind != plan.ScopePlay || s.Steps() > 0 {
+		if s.Kind != plan.ScopePlay || a.hasTasks(s) {
 			continue
 		}
 		a.printBanner("PLAY [" + s.Name + "]")
@@ -223,6 +217,16 @@ func (a *Ansible) emptyPlays(before int) {
 			a.printf("skipping: no hosts matched")
 		}
 	}
+}
+
+// hasTasks reports whether tags and the selection leave anything of a play.
+func (a *Ansible) hasTasks(s *plan.Scope) bool {
+	for i := s.First; i < s.Last; i++ {
+		if !a.plan.Steps[i].Excluded {
+			return true
+		}
+	}
+	return false
 }
 
 // noteLeft says of the play that has ended that nothing more was run on hosts that had not failed.

@@ -61,7 +61,7 @@ func (b *Brief) printEvent(r events.Record) {
 	case events.StepCompleted:
 		b.enterTask(r.Step, r.Time)
 		switch s := &b.plan.Steps[r.Step]; {
-		case s.Open() && s.Dry(b.run.Check), s.Loops() && foundNothing(e):
+		case s.Open() && s.Dry(b.run.Check), b.foundNothing(r.Step, e):
 			b.printf("%s | SKIPPED", b.host(s))
 		case !s.Loops():
 			b.printDiff(s, e.Diff)

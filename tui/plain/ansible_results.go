@@ -107,7 +107,7 @@ func (r *results) taskTitle(step int) string {
 	if !named(s) {
 		word := cmp.Or(writtenAction(s), ansibleWords[s.Action], s.Action)
 		if s.Action == "include_role" {
-			word += " : " + s.Includes
+			word += " : " + writtenRole(s)
 		}
 		return word
 	}
@@ -121,12 +121,35 @@ func (r *results) taskTitle(step int) string {
 	return cmp.Or(r.run.Steps[step].Name, s.Name)
 }
 
+// foundNothing reports whether the step of an open loop has found no items, which Ansible skips as a task. In a play the run adds a
+// step that says so.
+func (r *results) foundNothing(step int, e events.StepCompleted) bool {
+	items, ok := e.Result["items"].([]any)
+	if !ok || len(items) > 0 || !r.plan.Steps[step].Loops() {
+		return false
+	}
+	for id := r.plan.Steps[step].Scope; id >= 0; id = r.plan.Scopes[id].Parent {
+		if r.plan.Scopes[id].Kind == plan.ScopePlay {
+			return false
+		}
+	}
+	return true
+}
+
 // writtenAction is the name of a step's action as the playbook has it, short or full; "" if that is not known.
 func writtenAction(s *plan.Step) string {
 	if s.Task == nil || s.Task.Src == nil || s.Task.Src.ActionKey == "action" || s.Task.Src.ActionKey == "local_action" {
 		return ""
 	}
 	return s.Task.Src.ActionKey
+}
+
+// writtenRole is the name of the role that a step includes as the playbook has it.
+func writtenRole(s *plan.Step) string {
+	if s.Task == nil || s.Task.Src == nil {
+		return s.Includes
+	}
+	return strings.TrimPrefix(s.Task.Src.Name.Text(), s.Action+": ") // the planner has given it this name
 }
 
 // isQuiet reports whether an assert asks for nothing to be shown.

@@ -101,6 +101,7 @@ type callee struct {
 // later is the error for what is not called yet.
 func (c *callee) later() error {
 	m := value.Missing{Name: "what the " + c.Kind + " `" + c.Name + "` gives"}
+	m.Asked = !c.Untrusted && !c.Barred // the run has it whenever it asks
 	if shown := c.of.plan.Shown(c.Path); c.Untrusted {
 		m.Name += ", as " + shown + " is not trusted yet"
 	}

@@ -3,6 +3,7 @@ package relay
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"moon/internal/diag"
 	"moon/plan"
@@ -100,4 +101,35 @@ func Own(m *vars.Machine, t *playbook.Task) {
 		}
 		return true
 	})
+}
+
+// FactNames are the facts that a step gives its host, where its action and arguments name them.
+func FactNames(k *plan.Task, delegated bool) []string {
+	switch k.Action.Name {
+	case "package_facts":
+		return []string{"packages"}
+	case "service_facts":
+		return []string{"services"}
+	case "set_fact":
+		return cachedNames(k)
+	case "setup": // earlier tasks may have put into that place what it finds
+		if _, given := plan.ValueOf(k.Args, "fact_path"); given && !delegated {
+			return []string{"ansible_local"}
+		}
+	}
+	return nil
+}
+
+// cachedNames are the names that a set_fact with cacheable sets, which are facts, too.
+func cachedNames(k *plan.Task) (names []string) {
+	v, _ := plan.ValueOf(k.Args, "cacheable")
+	if !slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(v.Text())) {
+		return nil
+	}
+	for _, g := range k.Args {
+		if g.Name != "cacheable" {
+			names = append(names, g.Name)
+		}
+	}
+	return names
 }
