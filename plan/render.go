@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"moon/internal/diag"
@@ -188,11 +189,27 @@ func (r *Renderer) template(v playbook.Value) any {
 		r.Leaves(t.Refs())
 		return OpenText{value.Text(result.Value), StepsOf(result.Missing)}
 	}
+	r.warnOmitted(v, result.Value)
 	// What a template in a file of secrets comes to is secret as a whole.
 	if v.Secret() {
 		return r.kept(value.Mark(r.Engine.Secrets, result.Value, value.Every))
 	}
 	return r.kept(result.Value)
+}
+
+// warnOmitted warns of a text that omit is a part of, which is seldom meant: what it should have omitted is there.
+func (r *Renderer) warnOmitted(v playbook.Value, got any) {
+	if text, ok := got.(string); !ok || r.Report == nil || !strings.Contains(text, value.OmittedText) {
+		return
+	}
+	d := diag.Diagnostic{
+		Severity: diag.Warning, Pos: v.Pos(), Chain: r.Chain, Message: "`omit` within a text is Ansible's placeholder for it, and leaves nothing out",
+		Hint: "it stands for an argument as a whole: `{{ x | default(omit) }}`; write `default('')` within a text",
+	}
+	if at := strings.Index(v.Text(), "omit"); at >= 0 {
+		d.Pos, d.Width = v.PosAt(at), len("omit")
+	}
+	r.Report(d)
 }
 
 // remember keeps a value whose maps are about to lose their order.

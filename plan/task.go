@@ -68,6 +68,7 @@ func (k *Task) Values(r *Renderer, args []Arg, home string, prefix string, each 
 			left = true
 			continue
 		}
+		v = value.WithoutOmitted(v)
 		// From here on maps have no order. What set_fact sets must have it when it is printed.
 		if prefix == "" && k.Action.Name == "set_fact" {
 			v = k.Dialect.Rules().FactValue(v)

@@ -27,6 +27,13 @@ const (
 
 func planAptRepository(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	args := a.Args.(*spec.AptRepositoryArgs)
+	written := args.Line
+	if args.PPA != "" {
+		var err error
+		if args, written, err = lineOfPPA(args); err != nil {
+			return nil, err
+		}
+	}
 	files, _ := filepath.Glob(aptSourcesDir + "/*.list") // the pattern is well formed
 	files = append([]string{aptSources}, files...)
 	own := filepath.Join(aptSourcesDir, args.Filename+".list")
@@ -35,7 +42,7 @@ func planAptRepository(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 	var holding []string // files with the line, switched on or off
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		switch on, off := repoIn(string(text), args.Line); {
+		switch on, off := repoIn(string(text), args.Line, written); {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return nil, err
 		case args.State != fsys.Absent && on:
@@ -52,8 +59,16 @@ func planAptRepository(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 		// One file is enough: apt complains of a source that is configured twice.
 		holding = holding[:1]
 	}
+	signing := ""
+	if args.PPA != "" && args.State != fsys.Absent {
+		var err error
+		if signing, err = planPPAKey(ctx, all, a, args); err != nil {
+			all.Close()
+			return nil, err
+		}
+	}
 	for _, file := range holding {
-		if err := planSource(ctx, all, a, args, file, create); err != nil {
+		if err := planSource(ctx, all, a, args, written, file, create); err != nil {
 			all.Close()
 			return nil, err
 		}
@@ -64,7 +79,11 @@ func planAptRepository(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 	write := all.Apply
 	all.Apply = func(ctx context.Context) error {
 		// A source that fails would break every later `apt-get update`, so the files come back if the update with it fails.
-		restore, err := keepFiles(holding)
+		changed := holding
+		if signing != "" {
+			changed = append([]string{signing}, holding...)
+		}
+		restore, err := keepFiles(changed)
 		if err != nil {
 			return err
 		}
@@ -85,16 +104,16 @@ func planAptRepository(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 }
 
 // planSource adds to a change what is to be done in one file.
-func planSource(ctx context.Context, c *exec.Change, a *exec.Attempt, args *spec.AptRepositoryArgs, file string, create bool) error {
+func planSource(ctx context.Context, c *exec.Change, a *exec.Attempt, args *spec.AptRepositoryArgs, written, file string, create bool) error {
 	emptied, added := false, false
 	e := edit{path: file, create: create}
 	if create {
 		e.mode = args.Mode
 	}
 	one, err := planEdit(ctx, a, e, func(text string) (edited, says string) {
-		_, off := repoIn(text, args.Line)
+		_, off := repoIn(text, args.Line, written)
 		added = !off
-		edited, says = putRepo(text, args)
+		edited, says = putRepo(text, args, written)
 		emptied = args.State == fsys.Absent && file != aptSources && strings.TrimSpace(edited) == ""
 		return edited, says
 	})
@@ -127,7 +146,7 @@ func planSource(ctx context.Context, c *exec.Change, a *exec.Attempt, args *spec
 	if added && args.State != fsys.Absent && !c.Hidden {
 		own := &exec.Change{Diff: events.Diff{Kind: kind, Path: file}, Ended: one.Ended}
 		own.AddPart(events.Resource{Type: "apt_repository", Name: args.Line, Undo: a.UndoWithTools("apt_repository", map[string]any{
-			"repo": args.Repo, "state": fsys.Absent, "update_cache": args.Update,
+			"repo": args.Line, "state": fsys.Absent, "update_cache": args.Update,
 		})})
 		c.Resources = append(c.Resources, own.Resources...)
 	} else {
@@ -144,11 +163,11 @@ func planSource(ctx context.Context, c *exec.Change, a *exec.Attempt, args *spec
 	return nil
 }
 
-// repoIn reports whether a text has a line of sources, and whether it has it as a comment.
-func repoIn(text, line string) (on, off bool) {
+// repoIn reports whether a text has a line of sources, in either way of writing it, and whether it has it as a comment.
+func repoIn(text, line, written string) (on, off bool) {
 	for l := range strings.Lines(text) {
 		switch is, enabled := readRepo(l); {
-		case is != line:
+		case is != line && is != written:
 		case enabled:
 			on = true
 		default:
@@ -168,17 +187,18 @@ func readRepo(line string) (repo string, enabled bool) {
 }
 
 // putRepo switches the line on where it is a comment, adds it, or takes it away.
-func putRepo(text string, args *spec.AptRepositoryArgs) (edited, says string) {
+func putRepo(text string, args *spec.AptRepositoryArgs, written string) (edited, says string) {
+	same := func(repo string) bool { return repo == args.Line || repo == written }
 	d := lines.Read(text)
 	if args.State == fsys.Absent {
 		d.Lines = slices.DeleteFunc(d.Lines, func(l string) bool {
 			// A comment is not a source, so it stays.
 			is, on := readRepo(l)
-			return on && is == args.Line
+			return on && same(is)
 		})
 		return d.String(), "source removed"
 	}
-	at := d.Find(true, func(l string) bool { is, _ := readRepo(l); return is == args.Line })
+	at := d.Find(true, func(l string) bool { is, _ := readRepo(l); return same(is) })
 	if at >= 0 {
 		d.Put(at, at+1, args.Line)
 	} else {

@@ -82,6 +82,7 @@ func (s scope) filterWithGaps(n *jinja.Filtering) (any, error) {
 	if err != nil {
 		return nil, s.placed(err, n.In)
 	}
+	c.Value = s.OmitAsText(c.Value)
 	v, err := def.Run(c)
 	if err != nil {
 		return nil, s.calleeError("filter", n.Name, err, n.Offset(), n.End-n.Offset())
@@ -110,6 +111,7 @@ func (s scope) test(n *jinja.Testing) (any, error) {
 	if err != nil {
 		return nil, s.placed(err, n.In)
 	}
+	c.Value = s.OmitAsText(c.Value)
 	ok, err := def.Run(c)
 	if err != nil {
 		return nil, s.calleeError("test", n.Name, err, n.Offset(), n.End-n.Offset())

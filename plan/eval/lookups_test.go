@@ -265,9 +265,17 @@ func TestPlaysText(t *testing.T) {
 	if got := errorOf(t, err); got.Message != "unknown setting `lstrip_bloks`" || got.Hint != "did you mean `lstrip_blocks`?" || got.Offset != 8 {
 		t.Errorf("%+v", got)
 	}
-	_, err = pythonText(e, world(), "x{{ omit }}")
-	if got := errorOf(t, err); got.Message != "`omit` cannot be a part of a text" {
-		t.Errorf("%+v", got)
+	for text, want := range map[string]any{
+		"x{{ omit }}": "x" + value.OmittedText, "{% if true %}{{ omit }}{% endif %}": value.Omit, "{{ omit ~ '' }}": value.Omit,
+		"{{ [omit] | join }}": value.Omit, "{{ omit | length }}": len(value.OmittedText), "{{ [omit] }}": []any{value.Omit},
+	} {
+		tmpl, err := e.Template(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := tmpl.Render(world()); err != nil || !reflect.DeepEqual(got.Value, want) {
+			t.Errorf("%s: %v, %v; want %v", text, got.Value, err, want)
+		}
 	}
 }
 

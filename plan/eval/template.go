@@ -165,6 +165,9 @@ func (t *Template) ended(result Result, tags bool) Result {
 	}
 	switch v := result.Value.(type) {
 	case string:
+		if v == value.OmittedText {
+			return Result{Value: value.Omit}
+		}
 		if made, ok := readText(v, tags); ok && t.reads {
 			return Result{Value: made}
 		}
@@ -301,6 +304,7 @@ func (s scope) output(n jinja.Node, start, end int) (text, shown string, err err
 	if err != nil {
 		return "", "", s.placed(err, n)
 	}
+	v = s.OmitAsText(v)
 	e := value.Storable(v)
 	if _, ok := v.(value.Omitted); ok {
 		e = value.Errorf(value.TypeError, "it stands for an argument as a whole: `{{ x | default(omit) }}`",

@@ -76,6 +76,8 @@ func valueOfPlay(name string) object {
 		return variablesOfPlays()
 	case "vars_prompt":
 		return shape(playbook.PromptList)
+	case "module_defaults":
+		return moduleDefaults()
 	case "vars_files", "gather_subset", "collections", "environment", "serial", "hosts", "tags":
 		return object{}
 	}
@@ -95,6 +97,12 @@ func play() object {
 	}
 }
 
+// moduleDefaults is a map of maps of arguments, or a list of such.
+func moduleDefaults() object {
+	one := object{"type": "object", "additionalProperties": object{"type": []any{"object", "string", "null"}}}
+	return object{"anyOf": []any{one, object{"type": "array", "items": one}}}
+}
+
 // valueOfTask is what the value of a key of a task may look like: as under the same key of a step where there is one.
 func valueOfTask(k *playbook.Key) object {
 	switch k.Name {
@@ -108,6 +116,8 @@ func valueOfTask(k *playbook.Key) object {
 		return ref("tasks")
 	case "loop_control":
 		return object{"type": "object"}
+	case "module_defaults":
+		return moduleDefaults()
 	case "register", "when", "changed_when", "failed_when", "until", "tags", "notify", "listen", "args":
 		return object{"type": []any{"string", "boolean", "number", "array", "object", "null"}}
 	case "with_items":

@@ -34,6 +34,7 @@ var onlyChanges = map[string]string{
 	"meta":                   "it concerns the run and not the machine",
 	"mysql_info":             "it only looks",
 	"mysql_query":            "what queries make is known to who wrote them",
+	"mysql_replication":      "whom a server follows is known to who says it",
 	"mysql_variables":        "a server always has its variables",
 	"package_facts":          "it only looks",
 	"pause":                  "it concerns the run and not the machine",

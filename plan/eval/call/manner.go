@@ -12,6 +12,7 @@ type manner struct {
 	finish   func(d *value.Dict) any  // a map that was just made
 	fitsText func(v any) *value.Error // of a filter that takes text: whether a list or a map may be printed for it
 	compile  func(text, flags string) (*pattern, error)
+	omitted  func(v any) any // omit where it is not alone, for which plays have a text
 }
 
 var manners = dialect.Of[*manner]{
@@ -26,6 +27,7 @@ var manners = dialect.Of[*manner]{
 			return value.Errorf(value.TypeError, "", "needs a string, not %s", value.KindOf(v))
 		},
 		compile: compileGoPattern,
+		omitted: func(v any) any { return v },
 	},
 	Ansible: &manner{
 		print: func(v any) string {
@@ -38,6 +40,7 @@ var manners = dialect.Of[*manner]{
 		finish:   func(d *value.Dict) any { return d },
 		fitsText: func(any) *value.Error { return nil }, // people take quotes out of a printed list
 		compile:  compilePythonPattern,
+		omitted:  value.OmitAsText,
 	},
 }
 

@@ -13,6 +13,9 @@ func (r *Rendering) PrintOutput(v any) string {
 	return r.Print(v)
 }
 
+// OmitAsText gives `omit` its text, in plays.
+func (r *Rendering) OmitAsText(v any) any { return r.manner().omitted(v) }
+
 // FinishMap gives a map that was just made in the way the form of playbook has maps: in order in plays.
 func (r *Rendering) FinishMap(d *value.Dict) any { return r.manner().finish(d) }
 

@@ -146,8 +146,10 @@ func Equal(a, b any) bool {
 	case nil:
 		return b == nil
 	case string:
-		s, ok := b.(string)
+		s, ok := OmitAsText(b).(string)
 		return ok && a == s
+	case Omitted:
+		return Equal(OmittedText, b)
 	case []any:
 		l, ok := b.([]any)
 		if !ok || len(a) != len(l) {

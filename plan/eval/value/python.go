@@ -16,6 +16,8 @@ func PythonText(v any) string {
 		return v
 	case Secret:
 		return v.String()
+	case Omitted:
+		return OmittedText
 	}
 	return string(AppendRepr(nil, v))
 }
@@ -65,6 +67,8 @@ func AppendRepr(b []byte, v any) []byte {
 			b = AppendRepr(b, item)
 		}
 		return append(b, '}')
+	case Omitted:
+		return appendPythonString(b, OmittedText)
 	case *Box:
 		return AppendRepr(b, v.Value)
 	case *Namespace:
@@ -134,3 +138,20 @@ type Omitted struct{}
 
 // Omit is the value of `omit` in plays: whoever sets an argument to it leaves the argument out.
 var Omit = Omitted{}
+
+// OmittedText is `omit` where it is not alone: in a text, or taken by a filter. A text that is this in the end is omit again. In Ansible
+// the digits are others in each run; here a plan must be what it was.
+const OmittedText = "__omit_place_holder__b6589fc6ab0dc82cf12099d1c2d40ab994e8410c"
+
+// OmitAsText is a value with the text of omit in its place.
+func OmitAsText(v any) any {
+	if isOmitted(v) {
+		return OmittedText
+	}
+	return v
+}
+
+func isOmitted(v any) bool {
+	_, omitted := v.(Omitted)
+	return omitted
+}

@@ -32,6 +32,8 @@ func Text(v any) string {
 		return v.String()
 	case Span:
 		return v.String()
+	case Omitted:
+		return OmittedText
 	default:
 		return string(AppendJSON(nil, v, Layout{}, 0))
 	}
