@@ -31,6 +31,7 @@ var layers = map[string][]string{
 	"plan/eval/value":      {"plan/eval/jinja", "secret"},                                                                                                            // values and errors: it evaluates nothing
 	"plan/eval/jinja":      {"internal/suggest"},                                                                                                                     // texts and trees: it knows no values
 	"plan/inventory":       {"exec/spec", "plan/constructed", "plan/eval/value", "internal/pattern", "internal/diag", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
+	"exec/sshargs":         {"exec/spec"},                                                                                                                            // words, and what ssh makes of them
 	"exec/digest":          {"internal/pattern"},                                                                                                                     // texts and nothing else: what is written and what is found are compared by it
 	"exec/spec":            {"internal/pyregexp", "internal/pattern", "exec/digest", "internal/suggest", "exec/spec/documented", "exec/pki"},                         // what a certificate may say is checked with the arguments
 	"exec/way":             {},
@@ -147,7 +148,7 @@ var layers = map[string][]string{
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
 	"internal/app": {
-		"exec/python", "plan/called", "plan/selector",
+		"exec/python", "exec/sshargs", "plan/called", "plan/selector",
 		"plan/found", "plan/playbook",
 		"internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "events/rundir", "internal/app/statedir", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
@@ -179,7 +180,7 @@ var layers = map[string][]string{
 	"plan/planner/choice":    {"plan/selector", "internal/diag", "plan"},
 	"plan/planner/compile":   {"plan/unequal", "internal/pattern", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
 	"plan/planner/conceal":   {"exec/spec", "internal/diag", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/source", "secret"},
-	"plan/planner/connect":   {"exec/spec", "internal/diag", "plan", "plan/inventory", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret", "exec/way", "internal/suggest"},
+	"plan/planner/connect":   {"exec/spec", "exec/sshargs", "internal/diag", "plan", "plan/inventory", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret", "exec/way", "internal/suggest"},
 	"plan/planner/defaults":  {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/collection", "plan/eval/value", "plan/planner/compile", "plan/planner/known", "plan/planner/library", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/content":   {"internal/diag", "plan", "plan/eval", "plan/eval/value", "plan/planner/conceal", "plan/planner/library", "plan/planner/problems", "plan/source", "secret"},
 	"plan/planner/exports":   {"internal/suggest", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},

@@ -129,7 +129,7 @@ func (r *Renderer) Text(v playbook.Value) string {
 	return r.said(t)
 }
 
-// said is a value where text is wanted: as Python writes it in plays, where 010 is 8 and yes is True; otherwise as it is spelt.
+// said is a value where text is wanted: as Python writes it in plays, where 010 is 8 and yes is True; otherwise unchanged.
 func (r *Renderer) said(v any) string {
 	if r.Engine.Converts() && v != nil {
 		return value.PythonText(v)
@@ -137,7 +137,7 @@ func (r *Renderer) said(v any) string {
 	return value.Text(v)
 }
 
-// written is said of what is no text where it is written.
+// written is said of what is written as another kind of value than a text.
 func (r *Renderer) written(v playbook.Value) string {
 	switch k := v.Kind(); {
 	case r.Engine.Converts() && (k == playbook.Bool || k == playbook.Int || k == playbook.Float):

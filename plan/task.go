@@ -178,7 +178,7 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 				return text
 			}
 		}
-		// What is one of some words, or the mode of a file, is read as it is spelt: no, and 0644.
+		// What is one of some words, or the mode of a file, is read unchanged: no, and 0644.
 		if v := r.scalar(g.Value, g.Field.Kind == spec.FileMode || len(g.Field.Enum) > 0); v != nil {
 			return v
 		}
@@ -210,16 +210,16 @@ func absolutePaths(v any, resolve func(string) string) any {
 	return paths
 }
 
-// scalar renders a value that is text, number or boolean to text, which may have to be as it is spelt; open text stays open. Anything else
-// gives nil.
-func (r *Renderer) scalar(v playbook.Value, spelt bool) any {
+// scalar renders a value that is text, number or boolean to text, which may have to be unchanged; open text stays open. Anything
+// else gives nil.
+func (r *Renderer) scalar(v playbook.Value, asWritten bool) any {
 	text := r.said
-	if spelt {
+	if asWritten {
 		text = value.Text
 	}
 	switch v.Kind() {
 	case playbook.Bool, playbook.Int, playbook.Float:
-		if spelt {
+		if asWritten {
 			return v.Text()
 		}
 		return r.written(v)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"moon/exec/spec"
+	"moon/exec/sshargs"
 	"moon/plan"
 )
 
@@ -177,11 +178,11 @@ func (s AnsibleSettings) sshArgs(o *plan.Options) error {
 		if text == "" {
 			continue
 		}
-		option := plan.SteeringOption(text)
+		option := sshargs.Steering(text)
 		switch own := !s.supplied || strings.HasPrefix(place, "$"); {
 		case option == "" || own:
 		// It executes nothing here. The host may use the agent as long as it is reached, so it is not reached without consent.
-		case plan.Lends(option):
+		case sshargs.Lends(option):
 			o.Login.Lends = option + " in " + place + " (which lends it your agent)"
 		default:
 			return Usage("%s has %s, by which ssh runs a program that came with the playbook; give it with --ssh-common-args, or put it into ~/.ssh/config", place, option)

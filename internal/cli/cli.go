@@ -145,8 +145,7 @@ func newParser(call *app.Invocation, grammar any) *kong.Kong {
 func grammarFor(args []string) reflect.Value {
 	whole := reflect.TypeFor[cli]()
 	list := slices.Equal(args, []string{"--help"}) || slices.Equal(args, []string{"-h"})
-	var fields []reflect.StructField
-	called := list
+	fields, called := []reflect.StructField(nil), list
 	for f := range whole.Fields() {
 		if _, command := f.Tag.Lookup("cmd"); command {
 			switch {

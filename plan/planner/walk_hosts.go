@@ -104,7 +104,8 @@ func (p *planner) blockRounds(cs []*taskContext, t *playbook.Task) {
 
 // planTasksForHosts plans tasks for some hosts: task by task, and each for all of them.
 func (p *planner) planTasksForHosts(cs []*taskContext, tasks []*playbook.Task) {
-	if n := min(len(cs)*len(tasks), p.o.MaxSteps); cap(p.plan.Steps)-len(p.plan.Steps) < n { // most tasks are one step of each host; handlers follow
+	if n := min(len(cs)*len(tasks), p.o.MaxSteps); cap(p.plan.Steps)-len(p.plan.Steps) < n {
+		// Most tasks are one step of each host, and handlers follow.
 		p.plan.Steps = slices.Grow(p.plan.Steps, max(n+n/8, len(p.plan.Steps)))
 	}
 	for _, t := range tasks {

@@ -83,8 +83,8 @@ func SortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// Ordinary makes what JSON can hold of a value, and copies nothing else: maps lose their order, and numbers that are infinite or none become
-// text, as Python spells them.
+// Ordinary makes what JSON can hold of a value, and copies nothing else: maps lose their order, and numbers that are infinite become text,
+// as Python spells them.
 func Ordinary(v any) any {
 	if isOrdinary(v) { // looked through first: copying is dearer than looking
 		return v

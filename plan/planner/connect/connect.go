@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"moon/exec/spec"
+	"moon/exec/sshargs"
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
@@ -121,7 +122,7 @@ func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan
 	for _, name := range vars.ArgsNames {
 		text := value("", name)
 		// What has ssh execute other programs must not do so before approval, unless the playbook is trusted.
-		if option := plan.SteeringOption(text); option != "" && conn.Steers == "" {
+		if option := sshargs.Steering(text); option != "" && conn.Steers == "" {
 			conn.Steers = option + " in `" + name + "` of " + m.Name
 		}
 		args = append(args, text)

@@ -1,12 +1,12 @@
-package plan_test
+package sshargs_test
 
 import (
 	"testing"
 
-	"moon/plan"
+	"moon/exec/sshargs"
 )
 
-func TestSteeringOption(t *testing.T) {
+func TestSteering(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"", ""},
 		{"-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null", ""},
@@ -28,7 +28,7 @@ func TestSteeringOption(t *testing.T) {
 		{"-o 'ProxyCommand", `"-o 'ProxyCommand"`},
 		{"-o", ""},
 	} {
-		if got := plan.SteeringOption(tt.args); got != tt.want {
+		if got := sshargs.Steering(tt.args); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.args, got, tt.want)
 		}
 	}
