@@ -104,7 +104,9 @@ func planAptRepository(ctx context.Context, a *exec.Attempt) (*exec.Change, erro
 }
 
 // planSource adds to a change what is to be done in one file.
-func planSource(ctx context.Context, c *exec.Change, a *exec.Attempt, args *spec.AptRepositoryArgs, written, file string, create bool) error {
+func planSource(
+	ctx context.Context, c *exec.Change, a *exec.Attempt, args *spec.AptRepositoryArgs, written, file string, create bool,
+) error {
 	emptied, added := false, false
 	e := edit{path: file, create: create}
 	if create {

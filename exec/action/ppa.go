@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"moon/exec"
@@ -91,7 +92,9 @@ func signerOf(ctx context.Context, a *exec.Attempt, args *spec.AptRepositoryArgs
 		Fingerprint string `json:"signing_key_fingerprint"`
 	}
 	if err := json.Unmarshal([]byte(text), &archive); err != nil || !fingerprintOf.MatchString(archive.Fingerprint) {
-		return "", fault.CommandError{Message: "launchpad does not say who signs " + args.Repo + ": its answer has no fingerprint of a key", Class: fault.Fatal}
+		return "", fault.CommandError{
+			Message: "launchpad does not say who signs " + args.Repo + ": its answer has no fingerprint of a key", Class: fault.Fatal,
+		}
 	}
 	return strings.ToUpper(archive.Fingerprint), nil
 }
@@ -129,7 +132,7 @@ func exportKey(ctx context.Context, a *exec.Attempt, armored, print string) (key
 		return "", err
 	}
 	if said.Code == 0 {
-		said, err = a.AskTool(ctx, exec.NewTool(append(gpg[:len(gpg):len(gpg)], "--export", print)...))
+		said, err = a.AskTool(ctx, exec.NewTool(append(slices.Clip(gpg), "--export", print)...))
 	}
 	if err == nil && said.Stdout == "" {
 		err = fault.CommandError{Message: "what the key server gives is not the key " + print + ": " + said.LastWords(), Class: fault.Fatal}
