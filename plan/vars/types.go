@@ -207,6 +207,7 @@ type Invocation struct {
 	SkipTags      []string
 	Inventories   []string // files, directories and programs by their absolute paths, lists of hosts as given
 	ConfigFile    string   // the ansible.cfg that counts; "" if there is none
+	MergeMaps     bool     // maps of the same name, from several places, make one
 	User          string   // -u, and the same of ansible.cfg for the rest
 	Connection    string
 	PrivateKey    string
