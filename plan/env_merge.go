@@ -8,12 +8,12 @@ import (
 	"moon/plan/vars"
 )
 
-// findMerged is Find where maps of the same name merge: from the one that counts down to the first that is no map, or that replaces what
+// findMerged is Find where maps of the same name merge: from the one that counts down to the first that is not a map, or that replaces what
 // is below it. As in Ansible it is decided by what is written: a template that gives a map is a text, and replaces what it hides.
 func (e *Env) findMerged(name string) (any, bool) {
 	stack := e.Frame.Stack(name)
-	var top vars.Held
-	var first any // the value of the top alone, if it is not rendered here
+	var top vars.Held // the one that counts
+	var alone any     // its value, unless that is rendered here
 	var parts []any
 	for {
 		f := finding{e: e, name: name, written: true}
@@ -36,11 +36,7 @@ func (e *Env) findMerged(name string) (any, bool) {
 			_, isMap = value.MapOf(val)
 		}
 		if len(parts) == 0 {
-			top, first = one, val
-		}
-		if len(parts) == 0 && (!isMap || one.Alone) {
-			parts = append(parts, nil)
-			break
+			top, alone = one, val
 		}
 		if !isMap || one.Alone {
 			break
@@ -57,7 +53,7 @@ func (e *Env) findMerged(name string) (any, bool) {
 	case top.Lazy:
 		return e.lazily(top.Binding), true
 	}
-	return first, true
+	return alone, true
 }
 
 // asTree is a map as it is written, whose values are not rendered: those that another map overwrites never are.
