@@ -27,7 +27,7 @@ type FactUsage struct {
 	// Of plays.
 	At   diag.Pos        // of the task that is planned
 	call map[string]bool // variables that say how moon was called
-	Done bool            // what a run uses is no part of the plan
+	Done bool            // what a run uses is not part of the plan
 }
 
 // Binding is one value of one name, and where it comes from.
