@@ -54,13 +54,14 @@ var layers = map[string][]string{
 	"plan/parameter":       {"exec/spec", "plan/eval/value"},
 	"plan/loops":           {"plan", "plan/eval/value", "plan/playbook"},
 	"plan/saved":           {"plan/called", "plan/reread", "plan/selector", "secret", "plan/found", "plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
-	"plan/show":            {"plan/source", "internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
-	"exec/fault":           {},                                                                                                              // what an error means: below all of exec
-	"exec/database":        {},                                                                                                              // texts that clients read and print: it starts no programs
-	"exec/pki":             {},                                                                                                              // keys, and no files
-	"exec/lines":           {"internal/pattern", "exec/spec"},                                                                               // texts and no files
-	"exec/fsys":            {"internal/pattern", "exec/digest", "exec/fault", "exec/spec"},                                                  // files by anchored names: it knows no jobs, so that an action cannot slip one in
-	"exec/process":         {"internal/pattern", "exec/fault"},                                                                              // what moon starts: what an exit means is for those who asked
+	"plan/hostnames":       {"plan"},
+	"plan/show":            {"plan/hostnames", "plan/source", "internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
+	"exec/fault":           {},                                                                                                                                // what an error means: below all of exec
+	"exec/database":        {},                                                                                                                                // texts that clients read and print: it starts no programs
+	"exec/pki":             {},                                                                                                                                // keys, and no files
+	"exec/lines":           {"internal/pattern", "exec/spec"},                                                                                                 // texts and no files
+	"exec/fsys":            {"internal/pattern", "exec/digest", "exec/fault", "exec/spec"},                                                                    // files by anchored names: it knows no jobs, so that an action cannot slip one in
+	"exec/process":         {"internal/pattern", "exec/fault"},                                                                                                // what moon starts: what an exit means is for those who asked
 	"exec/facts":           {"internal/pattern", "exec/process"},
 	"exec":                 {"plan/dialect", "secret", "events", "events/steplog", "exec/digest", "exec/spec", "exec/fault", "exec/fsys", "exec/process", "exec/background", "exec/way"},                                                                                                      // it knows no action: each makes itself known
 	"exec/unpack":          {"events", "exec", "exec/fault", "exec/fsys", "exec/spec"},                                                                                                                                                                                                        // archives that are open: it fetches none
@@ -93,15 +94,15 @@ var layers = map[string][]string{
 	"themes":         {"config/yamldoc"},
 	"tui":            {"plan/selector", "events", "events/steplog", "plan", "internal/diag", "tui/debugger", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/known", "tui/overlay", "tui/pane", "tui/tree", "tui/status", "tui/view", "internal/termtext", "internal/suggest", "tui/frame", "tui/looks", "tui/terminal"},
 	"tui/console":    {"internal/pattern", "plan/selector", "plan/sequence", "plan/counterpart", "events", "events/steplog", "plan", "internal/diag", "secret", "tui/debugger", "tui/fix", "tui/status", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
-	"tui/plain":      {"plan/eval/pyyaml", "plan/eval/value", "plan/selector", "plan/counterpart", "events", "events/rundir", "events/steplog", "plan", "internal/diag", "secret", "tui/status", "internal/termtext"},                             // writes out what stands for a secret, where that has no glyph
+	"tui/plain":      {"plan/hostnames", "plan/eval/pyyaml", "plan/eval/value", "plan/selector", "plan/counterpart", "events", "events/rundir", "events/steplog", "plan", "internal/diag", "secret", "tui/status", "internal/termtext"},           // writes out what stands for a secret, where that has no glyph
 
-	"tui/view":     {"events", "events/steplog", "internal/diag", "plan", "themes", "tui/draw", "tui/feed", "tui/keymap", "tui/known", "tui/overlay", "tui/status", "tui/tree"}, // what a part of the TUI is given; it must not know the model
-	"tui/known":    {"events", "internal/diag", "plan", "tui/debugger", "tui/draw", "tui/feed", "tui/status", "tui/tree"},                                                       // the run, and no cursor
-	"tui/pane":     {"events", "events/steplog", "internal/diag", "plan", "themes", "tui/draw", "tui/feed", "tui/keymap", "tui/known", "tui/status", "tui/tree", "tui/view"},    // shows; it must not know the model
-	"tui/frame":    {"tui/draw", "tui/feed", "tui/keymap", "tui/pane", "tui/view", "tui/tree", "tui/status", "themes", "plan", "events"},                                        // what is drawn around and next to the panes; it must not know the model
-	"tui/looks":    {"tui/draw", "themes", "internal/suggest"},                                                                                                                  // colours and glyphs, and no run
-	"tui/terminal": {},                                                                                                                                                          // lends the terminal, whatever is on it
-	"tui/overlay":  {"plan/sequence", "events", "internal/diag", "internal/suggest", "plan", "themes", "tui/draw", "tui/fix", "tui/keymap", "tui/known", "tui/status"},          // reads the run, and wants; it must not know the view
+	"tui/view":     {"events", "events/steplog", "internal/diag", "plan", "themes", "tui/draw", "tui/feed", "tui/keymap", "tui/known", "tui/overlay", "tui/status", "tui/tree"},                // what a part of the TUI is given; it must not know the model
+	"tui/known":    {"plan/hostnames", "events", "internal/diag", "plan", "tui/debugger", "tui/draw", "tui/feed", "tui/status", "tui/tree"},                                                    // the run, and no cursor
+	"tui/pane":     {"plan/hostnames", "events", "events/steplog", "internal/diag", "plan", "themes", "tui/draw", "tui/feed", "tui/keymap", "tui/known", "tui/status", "tui/tree", "tui/view"}, // shows; it must not know the model
+	"tui/frame":    {"tui/draw", "tui/feed", "tui/keymap", "tui/pane", "tui/view", "tui/tree", "tui/status", "themes", "plan", "events"},                                                       // what is drawn around and next to the panes; it must not know the model
+	"tui/looks":    {"tui/draw", "themes", "internal/suggest"},                                                                                                                                 // colours and glyphs, and no run
+	"tui/terminal": {},                                                                                                                                                                         // lends the terminal, whatever is on it
+	"tui/overlay":  {"plan/sequence", "events", "internal/diag", "internal/suggest", "plan", "themes", "tui/draw", "tui/fix", "tui/keymap", "tui/known", "tui/status"},                         // reads the run, and wants; it must not know the view
 	"tui/feed":     {"events", "events/steplog", "internal/termtext", "tui/draw", "tui/status", "tui/tree"},
 	"tui/keymap":   {"config/yamldoc", "internal/diag", "internal/suggest", "tui/draw"},
 	"tui/tree":     {"events", "plan", "tui/draw", "tui/status"},

@@ -78,58 +78,83 @@ func (e *Env) Find(name string) (val any, ok bool) {
 		if val, ok := e.magic(name); ok {
 			return val, true
 		}
+		if e.Frame.MergesMaps() {
+			return e.findMerged(name)
+		}
 	}
-	var waits []int
-	var lacking *vars.Binding // the newest one whose steps have given nothing, and will not
-	var late any              // an Unknown that any older value takes the place of
-	e.Frame.Each(name, func(b *vars.Binding) bool {
-		ok = true
-		switch {
-		case b.Lazy:
-			val = e.lazily(b)
-			return true
-		case b.Early && e.Results == nil && !e.absent(b) && e.take(b, &val):
-			return true
-		case b.How == vars.NotProduced && b.Open && (e.Results != nil || e.lost(b.Value)):
-			// In the run with what is known by then; while planning only if what it waited for will never come.
-			val = e.again(b)
-			return true
-		case b.How == vars.Measured && e.Results != nil:
-			val = e.Frame.Measure(name)
-			return true
-		case b.How == vars.NotProduced || b.How == vars.Measured:
-			val = b.Value
-			if facts, ok := val.(vars.FactsOf); ok {
-				val = factsOf{facts.Host, e}
-			}
-			return true
-		case e.Results == nil && !e.absent(b):
-			// A later assignment may not happen: then what it hides counts, and is waited for as well.
-			waits = append(waits, e.Coming(b.Steps)...)
-			e.keep(b)
-			return b.How != vars.Handed && b.How != vars.Promised && (b.How != vars.Assigned || b.Certain)
-		}
-		if val, ok = e.produce(b); ok {
-			return true
-		}
-		if val != nil && late == nil {
-			late = val
-		}
-		if lacking == nil && e.absent(b) {
-			lacking = b
-		}
-		return false
-	})
+	f := finding{e: e, name: name}
+	e.Frame.Each(name, func(b *vars.Binding) bool { return f.see(b) })
+	return f.end()
+}
+
+// finding is the search for the value of a name among its bindings.
+type finding struct {
+	e       *Env
+	name    string
+	written bool // a value that is rendered where it is used is not rendered
+
+	val     any
+	ok      bool
+	waits   []int
+	lacking *vars.Binding // the newest one whose steps have given nothing, and will not
+	late    any           // an Unknown that any older value takes the place of
+}
+
+// see looks at the next binding, and reports whether no other counts.
+func (f *finding) see(b *vars.Binding) bool {
+	e := f.e
+	f.ok = true
 	switch {
-	case len(waits) > 0:
-		sort.Ints(waits)
-		return value.Unknown{Steps: waits}, true
-	case ok:
-		return val, true
-	case lacking != nil:
-		return e.notGiven(lacking.Steps), true
-	case late != nil:
-		return late, true
+	case b.Lazy:
+		if !f.written {
+			f.val = e.lazily(b)
+		}
+		return true
+	case b.Early && e.Results == nil && !e.absent(b) && e.take(b, &f.val):
+		return true
+	case b.How == vars.NotProduced && b.Open && (e.Results != nil || e.lost(b.Value)):
+		// In the run with what is known by then; while planning only if what it waited for will never come.
+		f.val = e.again(b)
+		return true
+	case b.How == vars.Measured && e.Results != nil:
+		f.val = e.Frame.Measure(f.name)
+		return true
+	case b.How == vars.NotProduced || b.How == vars.Measured:
+		f.val = b.Value
+		if facts, ok := f.val.(vars.FactsOf); ok {
+			f.val = factsOf{facts.Host, e}
+		}
+		return true
+	case e.Results == nil && !e.absent(b):
+		// A later assignment may not happen: then what it hides counts, and is waited for as well.
+		f.waits = append(f.waits, e.Coming(b.Steps)...)
+		e.keep(b)
+		return b.How != vars.Handed && b.How != vars.Promised && (b.How != vars.Assigned || b.Certain)
+	}
+	if f.val, f.ok = e.produce(b); f.ok {
+		return true
+	}
+	if f.val != nil && f.late == nil {
+		f.late = f.val
+	}
+	if f.lacking == nil && e.absent(b) {
+		f.lacking = b
+	}
+	return false
+}
+
+// end is what was found.
+func (f *finding) end() (any, bool) {
+	switch {
+	case len(f.waits) > 0:
+		sort.Ints(f.waits)
+		return value.Unknown{Steps: f.waits}, true
+	case f.ok:
+		return f.val, true
+	case f.lacking != nil:
+		return f.e.notGiven(f.lacking.Steps), true
+	case f.late != nil:
+		return f.late, true
 	}
 	return nil, false
 }
@@ -567,6 +592,11 @@ func (e *Env) clearedAt(failed []int) int {
 
 // lazily renders the variable of a play where it is used.
 func (e *Env) lazily(b *vars.Binding) any {
+	return e.renderHere(b, func(r *Renderer) any { return r.Value(b.Raw) })
+}
+
+// renderHere renders what is the value of a binding where it is used.
+func (e *Env) renderHere(b *vars.Binding, render func(*Renderer) any) any {
 	at := b.Origin.String()
 	if i := slices.Index(e.evaluating, b); i >= 0 {
 		names := []string{}
@@ -583,7 +613,7 @@ func (e *Env) lazily(b *vars.Binding) any {
 		inner := *e
 		inner.evaluating, inner.memo = append(slices.Clip(e.evaluating), b), m
 		r := &Renderer{Engine: e.Engine, Env: &inner, Marks: true}
-		v := r.Value(b.Raw)
+		v := render(r)
 		// The error stays with the value: it is reported where that is used, with the place where it is written.
 		if r.err != nil {
 			found, ok := errors.AsType[*value.Error](r.err)

@@ -193,6 +193,8 @@ type Mode struct {
 	NoFacts  bool   // no facts are gathered
 	AnyFatal bool   // a failure on one host ends the run on all
 	Strategy string // "": linear
+	// MergeMaps says that maps of the same name, from several places, make one.
+	MergeMaps bool
 }
 
 // HostSelection says which hosts there are, and which of them are wanted.
@@ -288,7 +290,7 @@ func (p Prompt) Question() string {
 func (o *Options) Invocation() *vars.Invocation {
 	call := &vars.Invocation{
 		Check: o.Mode.Check, Diff: o.Mode.Diff, Forks: o.Mode.Forks, Limit: o.Hosts.Limit, Tags: o.Select.Tags,
-		SkipTags: o.Select.SkipTags, ConfigFile: o.Mode.ConfigFile,
+		SkipTags: o.Select.SkipTags, ConfigFile: o.Mode.ConfigFile, MergeMaps: o.Mode.MergeMaps,
 		User: o.Login.User, Connection: o.Login.Connection, PrivateKey: o.Login.PrivateKey, Port: o.Login.Port, Timeout: o.Login.Timeout,
 	}
 	for _, written := range o.Hosts.Inventory {

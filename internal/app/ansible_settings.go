@@ -214,6 +214,12 @@ func (s AnsibleSettings) ofPlays(o *plan.Options) error {
 	if o.Mode.AnyFatal, err = s.flag("defaults.any_errors_fatal", false); err != nil {
 		return err
 	}
+	// Only plays have it: the maps of the step form always replace each other.
+	behaviour, err := s.word("defaults.hash_behaviour", "", "replace", "merge")
+	if err != nil {
+		return err
+	}
+	o.Mode.MergeMaps = behaviour == "merge"
 	strategy, place := s.setting("defaults.strategy")
 	o.Mode.Strategy = strings.TrimPrefix(strategy, spec.BuiltinPrefix)
 	switch o.Mode.Strategy {

@@ -248,7 +248,6 @@ var ways = map[string]string{
 	"defaults.vars_plugins":                  "plugins in Python are not loaded",
 	"defaults.strategy_plugins":              "plugins in Python are not loaded",
 	"defaults.gather_subset":                 "all facts are gathered",
-	"defaults.hash_behaviour":                "maps replace each other; write `| combine(…, recursive=true)`",
 	"defaults.inject_facts_as_vars":          "facts have their short names as well",
 	"defaults.jinja2_extensions":             "extensions of Jinja are not loaded",
 	"ssh_connection.scp_if_ssh":              "files go through the connection itself",
@@ -267,7 +266,7 @@ var ways = map[string]string{
 // usuals are the values with which a setting changes nothing.
 var usuals = map[string][]string{
 	"defaults.ask_pass": {"false"}, "defaults.ask_vault_pass": {"false"}, "defaults.error_on_undefined_vars": {"true"},
-	"defaults.gather_subset": {"all"}, "defaults.hash_behaviour": {"replace"}, "defaults.inject_facts_as_vars": {"true"},
+	"defaults.gather_subset": {"all"}, "defaults.inject_facts_as_vars": {"true"},
 	"defaults.fact_caching": {"memory"}, "defaults.no_log": {"false"},
 	"defaults.private_role_vars": {"false"}, "defaults.task_timeout": {"0"},
 	"defaults.executable": {"/bin/sh"}, "defaults.invalid_task_attribute_failed": {"true"},

@@ -39,6 +39,7 @@ type PlaySources struct {
 	NoFacts       bool              `json:"no_facts,omitempty"`
 	AnyFatal      bool              `json:"any_fatal,omitempty"`
 	Strategy      string            `json:"strategy,omitempty"`
+	MergeMaps     bool              `json:"merge_maps,omitempty"`
 	Timeout       int               `json:"connect_timeout,omitempty"`
 	Port          int               `json:"port,omitempty"`
 	AnyHostKey    bool              `json:"any_host_key,omitempty"`
@@ -74,7 +75,7 @@ func playsOf(p *plan.Plan) (PlaySources, error) {
 		PrivateKey: o.Login.PrivateKey,
 		Connection: o.Login.Connection, Become: o.Login.Become, BecomeUser: o.Login.BecomeUser, BecomeMethod: o.Login.BecomeMethod,
 		SSHArgs: o.Login.SSHArgs, SSHLends: o.Login.Lends, Excluded: o.Facts.Excluded,
-		NoFacts: o.Mode.NoFacts, AnyFatal: o.Mode.AnyFatal, Strategy: o.Mode.Strategy,
+		NoFacts: o.Mode.NoFacts, AnyFatal: o.Mode.AnyFatal, Strategy: o.Mode.Strategy, MergeMaps: o.Mode.MergeMaps,
 		Timeout: o.Login.Timeout, Port: o.Login.Port, AnyHostKey: o.Login.AnyHostKey,
 		ModulePath: paths(o.ModulePath, shown),
 		Present:    paths(plan.SortedKeys(m.Disk.Present), shown),
@@ -195,7 +196,7 @@ func (s *PlaySources) options(root string, o *plan.Options) {
 	o.Login.Become, o.Login.BecomeUser, o.Login.BecomeMethod, o.Login.SSHArgs = s.Become, s.BecomeUser, s.BecomeMethod, s.SSHArgs
 	o.Login.Lends = s.SSHLends
 	o.RolesPath, o.ModulePath = paths(s.RolesPath, abs), paths(s.ModulePath, abs)
-	o.Mode.NoFacts, o.Mode.AnyFatal, o.Mode.Strategy = s.NoFacts, s.AnyFatal, s.Strategy
+	o.Mode.NoFacts, o.Mode.AnyFatal, o.Mode.Strategy, o.Mode.MergeMaps = s.NoFacts, s.AnyFatal, s.Strategy, s.MergeMaps
 	o.Login.Timeout, o.Login.Port, o.Login.AnyHostKey = s.Timeout, s.Port, s.AnyHostKey
 	o.Collections, o.Core = paths(s.Collections, abs), ""
 	if s.Core != "" {

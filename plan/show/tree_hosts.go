@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"moon/plan"
+	"moon/plan/hostnames"
 )
 
 // groupsShown is how many groups of hosts, which do something else each, are printed of one task.
@@ -67,7 +68,7 @@ func (t *treeText) groupHosts(c plan.Scope) []alike {
 		only = append(only, g.spans[0])
 	}
 	groups := slices.DeleteFunc(exact, func(g alike) bool { return len(g.hosts) == 1 })
-	groups = append(groups, t.gatherAlike(c, only, plan.Nameless)...)
+	groups = append(groups, t.gatherAlike(c, only, hostnames.Nameless)...)
 	slices.SortFunc(groups, func(a, b alike) int { return cmp.Compare(a.spans[0].from, b.spans[0].from) })
 	return groups
 }
@@ -151,7 +152,7 @@ func (t *treeText) addGroup(c plan.Scope, g *alike, depth int) {
 			l.text = strings.Replace(l.text, refMark, idRange(steps), 1)
 			next++
 		}
-		l.text = strings.Repeat("  ", depth) + strings.ReplaceAll(l.text, whoMark, plan.HostsName(g.hosts))
+		l.text = strings.Repeat("  ", depth) + strings.ReplaceAll(l.text, whoMark, hostnames.List(g.hosts))
 		t.lines = append(t.lines, l)
 	}
 }
@@ -187,7 +188,7 @@ func (b *batches) endBatches(t *treeText, depth int) {
 		name = "batches " + from + "–" + strings.TrimPrefix(last.Name, "batch ")
 	}
 	as, _, _ := strings.Cut(b.first.Name, " of ")
-	t.addLine(depth, first.Origin.String(), "%s  on %s, as %s: %s–%s", name, plan.HostsName(hostsBetween(t.p, first.First, last.Last)), as,
+	t.addLine(depth, first.Origin.String(), "%s  on %s, as %s: %s–%s", name, hostnames.List(hostsBetween(t.p, first.First, last.Last)), as,
 		t.p.Steps[first.First].ID(), strings.TrimPrefix(t.p.Steps[last.Last-1].ID(), "step-"))
 	b.more = nil
 }
@@ -203,7 +204,7 @@ func (t *treeText) batchShape(c plan.Scope) string {
 	var shape strings.Builder
 	for _, l := range t.lines {
 		for _, host := range hosts {
-			l.text = plan.Nameless(host, l.text)
+			l.text = hostnames.Nameless(host, l.text)
 		}
 		shape.WriteString(l.text + "\n" + l.at + "\n")
 	}
@@ -235,9 +236,9 @@ func hostsOfScope(p *plan.Plan, s plan.Scope) string {
 	switch {
 	case len(hosts) == 0:
 	case s.Kind == plan.ScopeBatch:
-		text = "  on " + plan.HostsName(hosts)
+		text = "  on " + hostnames.List(hosts)
 	case len(hosts) == s.Hosts: // some may have no part in it
-		text = ": " + strings.TrimSuffix(plan.HostsName(hosts), " ("+plan.CountOf(len(hosts), "host")+")")
+		text = ": " + strings.TrimSuffix(hostnames.List(hosts), " ("+plan.CountOf(len(hosts), "host")+")")
 	}
 	if s.Strategy != "" && s.Strategy != "linear" {
 		text += ", strategy " + s.Strategy

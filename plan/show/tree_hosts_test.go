@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/hostnames"
 	"moon/plan/planner"
 	"moon/plan/show"
 )
@@ -158,7 +159,7 @@ func TestHostsName(t *testing.T) {
 		"a, b, c and 2 more (5 hosts)":     "a b c d e",
 		"web[1:3], db9, db1 and 2 more (7 hosts)": "web1 web2 web3 db9 db1 db7 db3",
 	} {
-		if got := plan.HostsName(strings.Fields(hosts)); got != want {
+		if got := hostnames.List(strings.Fields(hosts)); got != want {
 			t.Errorf("%s: %s, want %s", hosts, got, want)
 		}
 	}

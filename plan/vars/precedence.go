@@ -13,6 +13,7 @@ import (
 type Level struct {
 	Sources []Source
 	in      func(fr *Frame, sc *Scene) place // where a frame has them; the scene is never nil
+	merging Merging
 }
 
 // place is where the variables of a level are: in a layer, then in a history as of a moment, or among the facts.
@@ -31,7 +32,7 @@ type Source struct{ Name, Doc string }
 var Levels = []Level{
 	{[]Source{{"role defaults", "`defaults/` of a role; after the role, for the rest of the play"}}, func(fr *Frame, sc *Scene) place {
 		return place{layer: sc.Defaults, history: &fr.All.ShownDefaults, moment: fr.DocumentAt}
-	}},
+	}, MergesEach},
 	{[]Source{
 		{"inventory, [all:vars]", "variables of the group `all` in the inventory itself"},
 		{"inventory, [group:vars]", "variables of other groups; those of a child count before those of its parent"},
@@ -42,42 +43,42 @@ var Levels = []Level{
 		{"inventory, host", "variables on the line of the host, or below its name"},
 		{"inventory, host_vars/HOST", ""},
 		{"playbook, host_vars/HOST", ""},
-	}, func(fr *Frame, sc *Scene) place { return place{layer: fr.All.Of.InventoryFor(sc)} }},
+	}, func(fr *Frame, sc *Scene) place { return place{layer: fr.All.Of.InventoryFor(sc)} }, MergesEach},
 	{[]Source{{"fact", "gathered from the host, as `ansible_NAME`"}}, func(fr *Frame, _ *Scene) place {
 		return place{facts: !fr.All.Of.Hides(fr.ProducedAt)}
-	}},
+	}, MergesNewest},
 	{[]Source{{"role vars", "`vars/` of a role; after the role, for the rest of the play"}}, func(fr *Frame, sc *Scene) place {
 		return place{layer: sc.RoleVars, history: &fr.All.ShownVars, moment: fr.DocumentAt}
-	}},
+	}, MergesEach},
 	{[]Source{
 		{"import_playbook vars", "`vars:` next to `import_playbook:`"},
 		{"play vars", "`vars:` of the play"},
 		{"vars_prompt", "the answers"},
 		{"vars_files", "files named under `vars_files:` of the play; the last one counts"},
-	}, func(_ *Frame, sc *Scene) place { return place{layer: sc.Vars} }},
-	{[]Source{{"root vars", "`vars:` next to `plays:`"}}, func(fr *Frame, _ *Scene) place { return place{layer: fr.All.Root} }},
+	}, func(_ *Frame, sc *Scene) place { return place{layer: sc.Vars} }, MergesEach},
+	{[]Source{{"root vars", "`vars:` next to `plays:`"}}, func(fr *Frame, _ *Scene) place { return place{layer: fr.All.Root} }, MergesEach},
 	{
 		[]Source{{"block vars", "`vars:` next to `block:`, `import_tasks:`, `import_role:` or a role, or under `apply:`; the innermost count"}},
-		func(fr *Frame, _ *Scene) place { return place{layer: fr.Block} },
+		func(fr *Frame, _ *Scene) place { return place{layer: fr.Block} }, MergesInnermost,
 	},
-	{[]Source{{"task vars", "`vars:` of the task itself"}}, func(fr *Frame, _ *Scene) place { return place{layer: fr.Step} }},
+	{[]Source{{"task vars", "`vars:` of the task itself"}}, func(fr *Frame, _ *Scene) place { return place{layer: fr.Step} }, MergesInnermost},
 	{[]Source{{"include_vars", "the variables that the task has read, for the tasks after it"}}, func(fr *Frame, _ *Scene) place {
 		return place{history: &fr.All.Document, moment: fr.DocumentAt}
-	}},
+	}, MergesEach},
 	{[]Source{
 		{"set_fact", "for all plays after it"},
 		{"register", "the same; the later of the two counts"},
-	}, func(fr *Frame, _ *Scene) place { return place{history: &fr.All.Produced, moment: fr.ProducedAt} }},
+	}, func(fr *Frame, _ *Scene) place { return place{history: &fr.All.Produced, moment: fr.ProducedAt} }, MergesNewest},
 	{[]Source{
 		{"role parameters", "given to a role, next to its name"},
 		{"include vars", "`vars:` next to `include_tasks:` or `include_role:`; the innermost count"},
-	}, func(fr *Frame, _ *Scene) place { return place{layer: fr.Params} }},
-	{[]Source{{"loop", "`item`, or the name set by `loop_control`"}}, func(fr *Frame, _ *Scene) place { return place{layer: fr.Loop} }},
+	}, func(fr *Frame, _ *Scene) place { return place{layer: fr.Params} }, MergesNewest},
+	{[]Source{{"loop", "`item`, or the name set by `loop_control`"}}, func(fr *Frame, _ *Scene) place { return place{layer: fr.Loop} }, MergesNever},
 	{
 		[]Source{{"--vars-file", "a file given on the command line; the last one counts"}},
-		func(fr *Frame, _ *Scene) place { return place{layer: fr.All.Files} },
+		func(fr *Frame, _ *Scene) place { return place{layer: fr.All.Files} }, MergesEach,
 	},
-	{[]Source{{"-e", "`-e name=value`, `-e '{\"name\": 1}'` or `-e @file.yml`"}}, func(fr *Frame, _ *Scene) place { return place{layer: fr.All.Extra} }},
+	{[]Source{{"-e", "`-e name=value`, `-e '{\"name\": 1}'` or `-e @file.yml`"}}, func(fr *Frame, _ *Scene) place { return place{layer: fr.All.Extra} }, MergesEach},
 }
 
 // Magic are the variables that say where a template stands and how moon was called, in the order of the page about plays. Nothing
@@ -157,7 +158,11 @@ func (fr *Frame) eachOfHost(name string, f func(*Binding) bool) bool {
 			return true
 		}
 	}
-	// Only for want of any other value, so that a variable of the playbook never waits for a step.
+	return fr.eachBelow(name, f)
+}
+
+// eachBelow is what is below all levels, only for want of any other value, so that a variable of the playbook never waits for a step.
+func (fr *Frame) eachBelow(name string, f func(*Binding) bool) bool {
 	return fr.All.Of.promises(name, f) || fr.Fact(name, f) || managed(name, f) || fr.All.Of.mayHave(name, fr.ProducedAt, f) ||
 		noFacts(name, f)
 }

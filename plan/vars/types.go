@@ -27,7 +27,7 @@ type FactUsage struct {
 	// Of plays.
 	At   diag.Pos        // of the task that is planned
 	call map[string]bool // variables that say how moon was called
-	Done bool            // what a run uses is no part of the plan
+	Done bool            // what a run uses is not part of the plan
 }
 
 // Binding is one value of one name, and where it comes from.
@@ -207,6 +207,7 @@ type Invocation struct {
 	SkipTags      []string
 	Inventories   []string // files, directories and programs by their absolute paths, lists of hosts as given
 	ConfigFile    string   // the ansible.cfg that counts; "" if there is none
+	MergeMaps     bool     // maps of the same name, from several places, make one
 	User          string   // -u, and the same of ansible.cfg for the rest
 	Connection    string
 	PrivateKey    string

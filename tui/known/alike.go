@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"moon/events"
-	"moon/plan"
+	"moon/plan/hostnames"
 	"moon/tui/status"
 	"moon/tui/tree"
 )
@@ -20,7 +20,7 @@ func (m *Run) AlikeKey(step int, diff *events.Diff) string {
 	if diff != nil {
 		key += "\x00" + string(diff.Kind) + "\x00" + diff.Path + "\x00" + diff.Summary + "\x00" + diff.Text
 	}
-	return plan.Nameless(p.Host, key)
+	return hostnames.Nameless(p.Host, key)
 }
 
 // DiffOf is what a step changed or, before it runs, would change; or nil.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"moon/events"
-	"moon/plan"
+	"moon/plan/hostnames"
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/known"
@@ -70,7 +70,7 @@ func (m diffPane) taskDiffs(d *draw.Doc, n int) {
 		if p := &m.Plan.Steps[one.step]; p.Loop != nil {
 			item = draw.Plain(p.Loop.Label) + " "
 		}
-		d.Para(draw.InkTitle, 0, item+words+draw.Plain(plan.HostsName(one.hosts)))
+		d.Para(draw.InkTitle, 0, item+words+draw.Plain(hostnames.List(one.hosts)))
 		// Paths differ at their ends, so that is the part to keep.
 		d.Add(draw.Inked(themes.Text, draw.CutLeft(draw.Plain(one.diff.Path), max(d.W-12, 8), m.Glyphs.Dots)),
 			draw.Inked(themes.Dim, "  "+string(one.diff.Kind)))
@@ -100,6 +100,6 @@ func (m diffPane) sameOn(d *draw.Doc, step int, diff *events.Diff) {
 		}
 	})
 	if len(others) > 0 {
-		d.Para(themes.Dim, 0, "The same on "+plan.HostsName(others))
+		d.Para(themes.Dim, 0, "The same on "+hostnames.List(others))
 	}
 }

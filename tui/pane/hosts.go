@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"moon/plan"
+	"moon/plan/hostnames"
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
@@ -26,7 +27,7 @@ func (m HostWords) MissedWords(missed []*plan.Unreached) string {
 		hosts = append(hosts, u.Host)
 	}
 	again, leaves := "connects again", "leaves it out"
-	they := "not reached: " + draw.Plain(plan.HostsName(hosts))
+	they := "not reached: " + draw.Plain(hostnames.List(hosts))
 	if len(hosts) > 1 {
 		leaves = "leaves a host out"
 	}
@@ -143,7 +144,7 @@ func (m HostWords) hostsField(d *draw.Doc, s *plan.Scope) {
 		}
 	}
 	if len(hosts) > 0 {
-		d.Value("hosts", plan.HostsName(hosts))
+		d.Value("hosts", hostnames.List(hosts))
 	}
 	d.Value("strategy", s.Strategy)
 	if s.Once {

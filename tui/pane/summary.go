@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/plan"
+	"moon/plan/hostnames"
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
@@ -164,7 +164,7 @@ func (m SummaryPane) changedTitle(c *known.Change) string {
 	if len(c.Hosts) < 2 {
 		return m.StepTitle(c.Step)
 	}
-	return m.Tree.Title(int(m.Tree.StepNode[c.Step])) + " on " + plan.HostsName(c.Hosts)
+	return m.Tree.Title(int(m.Tree.StepNode[c.Step])) + " on " + hostnames.List(c.Hosts)
 }
 
 // barLine is a step's time as a number and as a bar.

@@ -11,6 +11,7 @@ import (
 	"moon/events/steplog"
 	"moon/internal/termtext"
 	"moon/plan"
+	"moon/plan/hostnames"
 	"moon/tui/status"
 )
 
@@ -385,7 +386,7 @@ func (t *Text) printDiff(step int, d *events.Diff) {
 	if t.byTask && t.plan != nil {
 		s := &t.plan.Steps[step]
 		// Without host names in it, so that equal changes on many hosts are shown once.
-		key := plan.Nameless(s.Host, fmt.Sprint(t.task, "\x00", s.Label(""), "\x00", d.Path, "\x00", d.Text))
+		key := hostnames.Nameless(s.Host, fmt.Sprint(t.task, "\x00", s.Label(""), "\x00", d.Path, "\x00", d.Text))
 		if first, ok := t.diffs[key]; ok && first != s.Host {
 			t.printf("    the same difference as on %s", termtext.CleanName(first))
 			return

@@ -117,6 +117,10 @@ func (c *trial) readHead(t *testing.T, comment string) {
 			c.runs = append(c.runs, value)
 		case key == "spared":
 			name, reason, _ := strings.Cut(value, ": ")
+			if strings.HasPrefix(value, sparedHead) { // a heading, which may have the name of a role and a colon in it
+				name, reason, _ = strings.Cut(value, "]: ")
+				name += "]"
+			}
 			if c.spared[name] = reason; reason == "" {
 				t.Errorf("%s: why may %s differ?", c.path, name)
 			}

@@ -164,28 +164,20 @@ func filterCombine(c *call.Input) (any, error) {
 
 // mergeMaps puts the keys of b, a map of either kind, into a copy of a.
 func mergeMaps(c *call.Input, a *value.Dict, b any, lists string) *value.Dict {
-	// Never into a itself: variables hold it.
-	out := a.Clone(0)
-	for _, key := range value.KeysOf(b) {
-		val, _ := value.EntryOf(b, key)
-		old, exists := out.Get(key)
+	return a.Merge(b, func(old, added any) any {
 		_, isMap := value.MapOf(old)
-		_, bothMaps := value.MapOf(val)
+		_, bothMaps := value.MapOf(added)
 		oldList, isList := old.([]any)
-		newList, bothLists := val.([]any)
+		newList, bothLists := added.([]any)
 		switch {
 		// Without recursive=true Ansible replaces a map as a whole, which surprises, but playbooks rely on it.
-		case exists && c.ArgTruth(0) && isMap && bothMaps:
-			oldMap := value.NewDict(0)
-			oldMap.Add(old)
-			val = c.FinishMap(mergeMaps(c, oldMap, val, lists))
-		case exists && isList && bothLists:
-			val = mergedLists(oldList, newList, lists)
+		case c.ArgTruth(0) && isMap && bothMaps:
+			return c.FinishMap(mergeMaps(c, value.DictOf(old), added, lists))
+		case isList && bothLists:
+			return mergedLists(oldList, newList, lists)
 		}
-		// A key that is overwritten keeps its place in the order, as in Python.
-		out.SetNamed(key, value.KeyOf(b, key), val)
-	}
-	return out
+		return added
+	})
 }
 
 func mergedLists(old, added []any, how string) []any {

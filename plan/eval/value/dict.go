@@ -103,6 +103,42 @@ func (d *Dict) Add(m any) {
 	}
 }
 
+// Merge is a copy with the keys of another map, of either kind. both says what becomes of a key that is in both. One that is overwritten
+// keeps its place in the order, as in Python.
+func (d *Dict) Merge(m any, both func(old, added any) any) *Dict {
+	// Never into the map itself: variables hold it.
+	out := d.Clone(0)
+	for _, key := range KeysOf(m) {
+		v, _ := EntryOf(m, key)
+		if old, exists := out.Get(key); exists {
+			v = both(old, v)
+		}
+		out.SetNamed(key, KeyOf(m, key), v)
+	}
+	return out
+}
+
+// MergeDeep is Merge, where maps that are in both merge as well.
+func (d *Dict) MergeDeep(m any) *Dict {
+	return d.Merge(m, func(old, added any) any {
+		_, isMap := MapOf(old)
+		if _, bothMaps := MapOf(added); !isMap || !bothMaps {
+			return added
+		}
+		return DictOf(old).MergeDeep(added)
+	})
+}
+
+// DictOf is a map of either kind with an order.
+func DictOf(m any) *Dict {
+	if d, ok := m.(*Dict); ok {
+		return d
+	}
+	d := NewDict(0)
+	d.Add(m)
+	return d
+}
+
 // key is a key as it was written, which may be a number.
 func (d *Dict) key(name string) any {
 	if real, ok := d.real[name]; ok {
