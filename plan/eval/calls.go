@@ -87,7 +87,10 @@ func (s scope) filterWithGaps(n *jinja.Filtering) (any, error) {
 	if err != nil {
 		return nil, s.calleeError("filter", n.Name, err, n.Offset(), n.End-n.Offset())
 	}
-	return v, nil
+	if n.Name == "mandatory" { // which gives what it is given
+		return v, nil
+	}
+	return s.another(v, c.Value), nil
 }
 
 func (s scope) test(n *jinja.Testing) (any, error) {
@@ -282,8 +285,8 @@ func (s scope) callMethod(n *jinja.Call, f *jinja.Member) (any, error) {
 			}
 		}
 		return nil, err
-	case *value.Box:
-		if jinja.Changes[name] {
+	case []any, map[string]any, *value.Dict:
+		if jinja.Changes[name] && s.Changes != nil {
 			return s.change(n, f, of, name)
 		}
 	case *loop:
@@ -323,66 +326,7 @@ func (s scope) callMethod(n *jinja.Call, f *jinja.Member) (any, error) {
 	if err != nil {
 		return nil, s.calleeError("method", name, err, f.KeyAt, f.End-f.KeyAt)
 	}
-	return v, nil
-}
-
-// change is list.append(x), list.extend(l) and map.update(m) on a value that the template made itself.
-func (s scope) change(n *jinja.Call, f *jinja.Member, b *value.Box, name string) (any, error) {
-	c := &call.Input{Scope: s.forCall(), Name: name}
-	err := s.bind(c, jinja.Takes("..."), n.Args)
-	// What the list holds from now on is not known, so all that reads it is open.
-	if o, ok := value.OpenOf(err); ok {
-		b.Value = &value.Unsettled{Missing: o.Missing}
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	list, isList := b.Value.([]any)
-	m, isMap := value.MapOf(b.Value)
-	switch {
-	// It stays open, whatever is added.
-	case value.IsUnsettled(b.Value):
-	case isList && name == "append" && len(c.Rest) == 1:
-		b.Value = append(list, c.Rest[0])
-	case isList && name == "extend" && len(c.Rest) == 1:
-		more, err := value.ItemsOf(c.Rest[0])
-		if err != nil {
-			return nil, s.calleeError("method", name, err, f.KeyAt, f.End-f.KeyAt)
-		}
-		if err := s.Spend(len(more)); err != nil {
-			return nil, err
-		}
-		b.Value = append(list, more...)
-	case isMap && name == "update":
-		more, err := c.CollectFields()
-		if err != nil {
-			return nil, s.calleeError("method", name, err, f.KeyAt, f.End-f.KeyAt)
-		}
-		// Another map each time: the old one may be held by another name.
-		if err := s.Spend(len(m) + more.Len()); err != nil {
-			return nil, err
-		}
-		all := value.NewDict(len(m) + more.Len())
-		all.Add(b.Value)
-		all.Add(more)
-		b.Value = s.FinishMap(all)
-	default:
-		return nil, unchangeable(f, b.Value, name)
-	}
-	return nil, nil
-}
-
-func unchangeable(f *jinja.Member, v any, name string) *value.Error {
-	hint := "build a new list with `+`, or one with `{% set %}` that `append` and `extend` work on"
-	if _, ok := value.MapOf(v); ok {
-		hint = "build a new map with `| combine(…)`, or one with `{% set %}` that `update` works on"
-	}
-	return &value.Error{
-		Kind: value.TypeError, Message: "method `" + name + "` would change " + value.KindOf(v) + " that does not belong to the template",
-		Hint:   hint,
-		Offset: f.KeyAt, Width: f.End - f.KeyAt,
-	}
+	return s.another(v, val), nil
 }
 
 // spread gives the arguments of a call with each item of an unpacked list or map in its place, so that the function that takes them
@@ -408,7 +352,7 @@ func (s scope) spread(args []jinja.Argument) ([]jinja.Argument, error) {
 			return nil, s.placed(err, a.Value)
 		}
 		if a.Unpack == "*" {
-			items, err := value.ItemsOf(value.Unboxed(v))
+			items, err := value.ItemsOf(value.Held(v))
 			if err != nil {
 				return nil, s.calleeError("unpacking", "*", err, a.At, 1)
 			}
@@ -417,7 +361,7 @@ func (s scope) spread(args []jinja.Argument) ([]jinja.Argument, error) {
 			}
 			continue
 		}
-		more, err := named(value.Unboxed(v), a)
+		more, err := named(value.Held(v), a)
 		if err != nil {
 			return nil, err
 		}
