@@ -329,6 +329,63 @@ func (s scope) callMethod(n *jinja.Call, f *jinja.Member) (any, error) {
 	return s.another(v, val), nil
 }
 
+// change calls a method that changes a list or map for the text that is rendered: the value itself, which may be that of a variable,
+// does not change for others. So does Ansible, which gives each text its own copies.
+func (s scope) change(n *jinja.Call, f *jinja.Member, of any, name string) (any, error) {
+	c := &call.Input{Scope: s.forCall(), Name: name}
+	err := s.bind(c, jinja.Takes("..."), n.Args)
+	// What it holds from now on is not known, so all that reads it is open.
+	if o, ok := value.OpenOf(err); ok {
+		s.Changes.Change(of, &value.Unsettled{Missing: o.Missing})
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.intoItself(c, of) {
+		e := value.Errorf(value.TypeError, "add a copy: `.copy()`", "would put %s into itself", value.KindOf(of))
+		return nil, s.calleeError("method", name, e, f.KeyAt, f.End-f.KeyAt)
+	}
+	var now, given any
+	switch was := s.Changes.Now(of).(type) {
+	case *value.Unsettled: // it stays open, whatever is done with it
+		return nil, nil
+	default:
+		now, given, err = filters.RunChange(c, was)
+	}
+	if err == nil && !s.Changes.Change(of, now) {
+		err = &value.Error{
+			Kind: value.TypeError, Message: "would change " + value.KindOf(of) + " that has no name in the template", Offset: -1,
+			Hint: "give it one first: `{% set x = … %}`",
+		}
+	}
+	if err != nil {
+		return nil, s.calleeError("method", name, err, f.KeyAt, f.End-f.KeyAt)
+	}
+	return given, nil
+}
+
+// intoItself reports whether a method would make a value that has no end. It also makes the arguments ones with identities.
+func (s scope) intoItself(c *call.Input, of any) bool {
+	holds := s.Changes.Holds
+	if c.Name == "extend" || c.Name == "update" { // which take what is in their arguments
+		holds = s.Changes.HoldsInside
+	}
+	for i := range c.Rest {
+		c.Rest[i] = value.Distinct(c.Rest[i])
+		if holds(c.Rest[i], of) {
+			return true
+		}
+	}
+	for name, v := range c.Named {
+		c.Named[name] = value.Distinct(v)
+		if s.Changes.Holds(c.Named[name], of) {
+			return true
+		}
+	}
+	return false
+}
+
 // spread gives the arguments of a call with each item of an unpacked list or map in its place, so that the function that takes them
 // sees none that are unpacked. Their values are constants in the tree of this one call.
 func (s scope) spread(args []jinja.Argument) ([]jinja.Argument, error) {

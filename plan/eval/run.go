@@ -148,7 +148,7 @@ func (s scope) eval(n jinja.Node) (any, error) {
 			return nil, err
 		}
 		if len(items) == 0 {
-			items = make([]any, 0, 1) // with room, so that it can be told from other empty lists: see value.Changes
+			items = make([]any, 0, 1) // with room, which gives it an identity: see value.Changes
 		}
 		return items, held(items, n.Items)
 	case *jinja.Dict:
@@ -269,7 +269,7 @@ func (s scope) arithmetic(n *jinja.Arithmetic) (any, error) {
 	return s.another(v, left, right), nil
 }
 
-// another is what was computed from values, as a list or map that is none of them: x + [] is not x.
+// another is what was computed from values, as a list or map of its own: x + [] is not x.
 func (s scope) another(v any, of ...any) any {
 	if s.Changes != nil && slices.ContainsFunc(of, func(v2 any) bool { return value.Same(v, v2) }) {
 		return value.Copied(v)

@@ -7,8 +7,8 @@ import (
 )
 
 // Changes are what methods have made of lists and maps while a text is rendered: append, update and the like. The values themselves never
-// change, because variables, results and other renderings hold them too. What a list or map looks like by now is kept here, and found by
-// whoever reads it, whatever name or other value it is reached by: as in Python, two names may stand for one list.
+// change, because variables, results and other renderings hold them too. What a list or map looks like by now is kept here, and found where
+// it is read, by whatever name or other value it is reached: as in Python, two names may stand for one list.
 type Changes struct {
 	of   map[any]*state // by identity
 	seen int            // lists and maps that were looked through
@@ -47,7 +47,7 @@ func Same(a, b any) bool {
 	return id != nil && id == identity(b)
 }
 
-// Distinct is a value in which each list can be told from all others, also if it is empty.
+// Distinct is a value in which each list has an identity, also if it is empty.
 func Distinct(v any) any {
 	if !hasNowhere(v) { // looked through first: nearly none has
 		return v
@@ -137,7 +137,7 @@ func (c *Changes) Now(v any) any {
 	}
 	if s := c.of[identity(v)]; s != nil {
 		if list, ok := s.now.([]any); ok {
-			c.keep(identity(list), s) // whoever gets it may hand it on
+			c.keep(identity(list), s) // it may be handed on
 		}
 		return s.now
 	}
@@ -241,7 +241,7 @@ func (c *Changes) Link(made, of any) {
 	}
 }
 
-// Change has a list or map look otherwise from now on. It reports false for what cannot be told apart from others.
+// Change has a list or map look otherwise from now on. It reports false for what has no identity.
 func (c *Changes) Change(v, now any) bool {
 	s := c.state(v)
 	if s == nil {

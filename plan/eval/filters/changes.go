@@ -1,4 +1,4 @@
-package eval
+package filters
 
 import (
 	"slices"
@@ -8,63 +8,13 @@ import (
 	"moon/plan/eval/value"
 )
 
-// change calls a method that changes a list or map for the text that is rendered: the value itself, which may be that of a variable, stays
-// as it was for all others. So does Ansible, which gives each text its own copies.
-func (s scope) change(n *jinja.Call, f *jinja.Member, of any, name string) (any, error) {
-	c := &call.Input{Scope: s.forCall(), Name: name}
-	err := s.bind(c, jinja.Takes("..."), n.Args)
-	// What it holds from now on is not known, so all that reads it is open.
-	if o, ok := value.OpenOf(err); ok {
-		s.Changes.Change(of, &value.Unsettled{Missing: o.Missing})
-		return nil, nil
+// RunChange calls a method that changes a list or map, of which was is what it looks like now. It gives what it looks like from now on, and
+// what the method returns. Was itself never changes, but for room at the end of a list.
+func RunChange(c *call.Input, was any) (now, given any, err error) {
+	if list, ok := was.([]any); ok {
+		return changedList(c, list)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if s.intoItself(c, of) {
-		e := value.Errorf(value.TypeError, "add a copy: `.copy()`", "would put %s into itself", value.KindOf(of))
-		return nil, s.calleeError("method", name, e, f.KeyAt, f.End-f.KeyAt)
-	}
-	var now, given any
-	switch was := s.Changes.Now(of).(type) {
-	case *value.Unsettled: // it stays open, whatever is done with it
-		return nil, nil
-	case []any:
-		now, given, err = changedList(c, was)
-	default:
-		now, given, err = s.changedMap(c, was)
-	}
-	if err == nil && !s.Changes.Change(of, now) {
-		err = &value.Error{
-			Kind: value.TypeError, Message: "would change " + value.KindOf(of) + " that has no name in the template", Offset: -1,
-			Hint: "give it one first: `{% set x = … %}`",
-		}
-	}
-	if err != nil {
-		return nil, s.calleeError("method", name, err, f.KeyAt, f.End-f.KeyAt)
-	}
-	return given, nil
-}
-
-// intoItself reports whether a method would make a value that has no end. It also makes the arguments ones that can be told apart.
-func (s scope) intoItself(c *call.Input, of any) bool {
-	holds := s.Changes.Holds
-	if c.Name == "extend" || c.Name == "update" { // which take what is in their arguments
-		holds = s.Changes.HoldsInside
-	}
-	for i := range c.Rest {
-		c.Rest[i] = value.Distinct(c.Rest[i])
-		if holds(c.Rest[i], of) {
-			return true
-		}
-	}
-	for name, v := range c.Named {
-		c.Named[name] = value.Distinct(v)
-		if s.Changes.Holds(c.Named[name], of) {
-			return true
-		}
-	}
-	return false
+	return changedMap(c, was)
 }
 
 // changedList is what a method makes of a list, and what it gives. A list is copied where that is not at its end.
@@ -99,6 +49,7 @@ func changedList(c *call.Input, was []any) (now, given any, err error) {
 	if err := c.Spend(1 + len(was)/16); err != nil {
 		return nil, nil, err
 	}
+	// The others move items: what was handed out of the list before must not see that.
 	own := slices.Clone(was)
 	switch c.Name {
 	case "insert":
@@ -143,11 +94,12 @@ func changedList(c *call.Input, was []any) (now, given any, err error) {
 }
 
 // changedMap is what a method makes of a map, and what it gives: another map each time.
-func (s scope) changedMap(c *call.Input, was any) (now, given any, err error) {
+func changedMap(c *call.Input, was any) (now, given any, err error) {
 	m, _ := value.MapOf(was)
 	if err := c.Spend(1 + len(m)/16); err != nil {
 		return nil, nil, err
 	}
+	// Never in place: the map may be that of a variable.
 	all := value.NewDict(len(m) + 1)
 	all.Add(was)
 	switch c.Name {
@@ -160,7 +112,7 @@ func (s scope) changedMap(c *call.Input, was any) (now, given any, err error) {
 			return nil, nil, err
 		}
 		all.Add(more)
-		return s.FinishMap(all), nil, nil
+		return c.FinishMap(all), nil, nil
 	case "setdefault":
 		if err := takesArguments(c, 1, 2); err != nil {
 			return nil, nil, err
@@ -173,7 +125,7 @@ func (s scope) changedMap(c *call.Input, was any) (now, given any, err error) {
 			v = c.Rest[1]
 		}
 		all.SetAny(c.Rest[0], v)
-		return s.FinishMap(all), v, nil
+		return c.FinishMap(all), v, nil
 	case "pop":
 		if err := takesArguments(c, 1, 2); err != nil {
 			return nil, nil, err
@@ -192,9 +144,9 @@ func (s scope) changedMap(c *call.Input, was any) (now, given any, err error) {
 				rest.SetNamed(name, value.KeyOf(was, name), m[name])
 			}
 		}
-		return s.FinishMap(rest), v, nil
+		return c.FinishMap(rest), v, nil
 	case "clear":
-		return s.FinishMap(value.NewDict(0)), nil, takesArguments(c, 0, 0)
+		return c.FinishMap(value.NewDict(0)), nil, takesArguments(c, 0, 0)
 	}
 	return nil, nil, unchangeable(c, was)
 }
