@@ -36,7 +36,7 @@ func (c *Compiler) Spread(k *plan.Task, r *plan.Renderer) {
 	given := value.Plain(r.Value(v))
 	// Not that of the other hosts and rounds, for which the template may give something else.
 	own := *k.Compiled
-	own.Unfit, own.Misspelt = slices.Clip(own.Unfit), false
+	own.Unfit = slices.Clip(own.Unfit)
 	k.Compiled, c.reading = &own, &own
 	m, isMap := value.MapOf(given)
 	switch {
@@ -51,6 +51,7 @@ func (c *Compiler) Spread(k *plan.Task, r *plan.Renderer) {
 	default:
 		c.spreadMap(k, given, m, v, r)
 	}
+	own.Misspelt = len(own.Unfit) > 0 // what is then missing is no second mistake
 }
 
 // spreads reports whether what is written of an action is a template that gives all of its arguments. What runs commands takes any text.
