@@ -171,7 +171,7 @@ func (c *Changes) Current(v any, spend func(int) *Error) (any, *Error) {
 	return now, err
 }
 
-// currentParts is a copy of a list or map with its contents as they are by now; nil if they are as they were.
+// currentParts is a copy of a list or map with its contents as they are by now; nil if they are unchanged.
 func (c *Changes) currentParts(v any, spend func(int) *Error) (made any, err *Error) {
 	part := func(item any) (any, bool) {
 		now, e := c.Current(item, spend)

@@ -51,7 +51,7 @@ func (c *Compiler) Spread(k *plan.Task, r *plan.Renderer) {
 	default:
 		c.spreadMap(k, given, m, v, r)
 	}
-	own.Misspelt = len(own.Unfit) > 0 // what is then missing is no second mistake
+	own.Misspelt = len(own.Unfit) > 0 // what is then missing is not a second mistake
 }
 
 // spreads reports whether what is written of an action is a template that gives all of its arguments. What runs commands takes any text.
