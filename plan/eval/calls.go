@@ -87,7 +87,10 @@ func (s scope) filterWithGaps(n *jinja.Filtering) (any, error) {
 	if err != nil {
 		return nil, s.calleeError("filter", n.Name, err, n.Offset(), n.End-n.Offset())
 	}
-	return v, nil
+	if n.Name == "mandatory" { // which gives what it is given
+		return v, nil
+	}
+	return s.another(v, c.Value), nil
 }
 
 func (s scope) test(n *jinja.Testing) (any, error) {
@@ -282,8 +285,8 @@ func (s scope) callMethod(n *jinja.Call, f *jinja.Member) (any, error) {
 			}
 		}
 		return nil, err
-	case *value.Box:
-		if jinja.Changes[name] {
+	case []any, map[string]any, *value.Dict:
+		if jinja.Changes[name] && s.Changes != nil {
 			return s.change(n, f, of, name)
 		}
 	case *loop:
@@ -323,66 +326,64 @@ func (s scope) callMethod(n *jinja.Call, f *jinja.Member) (any, error) {
 	if err != nil {
 		return nil, s.calleeError("method", name, err, f.KeyAt, f.End-f.KeyAt)
 	}
-	return v, nil
+	return s.another(v, val), nil
 }
 
-// change is list.append(x), list.extend(l) and map.update(m) on a value that the template made itself.
-func (s scope) change(n *jinja.Call, f *jinja.Member, b *value.Box, name string) (any, error) {
+// change calls a method that changes a list or map for the text that is rendered: the value itself, which may be that of a variable,
+// does not change for others. So does Ansible, which gives each text its own copies.
+func (s scope) change(n *jinja.Call, f *jinja.Member, of any, name string) (any, error) {
 	c := &call.Input{Scope: s.forCall(), Name: name}
 	err := s.bind(c, jinja.Takes("..."), n.Args)
-	// What the list holds from now on is not known, so all that reads it is open.
+	// What it holds from now on is not known, so all that reads it is open.
 	if o, ok := value.OpenOf(err); ok {
-		b.Value = &value.Unsettled{Missing: o.Missing}
+		s.Changes.Change(of, &value.Unsettled{Missing: o.Missing})
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	list, isList := b.Value.([]any)
-	m, isMap := value.MapOf(b.Value)
-	switch {
-	// It stays open, whatever is added.
-	case value.IsUnsettled(b.Value):
-	case isList && name == "append" && len(c.Rest) == 1:
-		b.Value = append(list, c.Rest[0])
-	case isList && name == "extend" && len(c.Rest) == 1:
-		more, err := value.ItemsOf(c.Rest[0])
-		if err != nil {
-			return nil, s.calleeError("method", name, err, f.KeyAt, f.End-f.KeyAt)
-		}
-		if err := s.Spend(len(more)); err != nil {
-			return nil, err
-		}
-		b.Value = append(list, more...)
-	case isMap && name == "update":
-		more, err := c.CollectFields()
-		if err != nil {
-			return nil, s.calleeError("method", name, err, f.KeyAt, f.End-f.KeyAt)
-		}
-		// Another map each time: the old one may be held by another name.
-		if err := s.Spend(len(m) + more.Len()); err != nil {
-			return nil, err
-		}
-		all := value.NewDict(len(m) + more.Len())
-		all.Add(b.Value)
-		all.Add(more)
-		b.Value = s.FinishMap(all)
-	default:
-		return nil, unchangeable(f, b.Value, name)
+	if s.intoItself(c, of) {
+		e := value.Errorf(value.TypeError, "add a copy: `.copy()`", "would put %s into itself", value.KindOf(of))
+		return nil, s.calleeError("method", name, e, f.KeyAt, f.End-f.KeyAt)
 	}
-	return nil, nil
+	var now, given any
+	switch was := s.Changes.Now(of).(type) {
+	case *value.Unsettled: // it stays open, whatever is done with it
+		return nil, nil
+	default:
+		now, given, err = filters.RunChange(c, was)
+	}
+	if err == nil && !s.Changes.Change(of, now) {
+		err = &value.Error{
+			Kind: value.TypeError, Message: "would change " + value.KindOf(of) + " that has no name in the template", Offset: -1,
+			Hint: "give it one first: `{% set x = … %}`",
+		}
+	}
+	if err != nil {
+		return nil, s.calleeError("method", name, err, f.KeyAt, f.End-f.KeyAt)
+	}
+	return given, nil
 }
 
-func unchangeable(f *jinja.Member, v any, name string) *value.Error {
-	hint := "build a new list with `+`, or one with `{% set %}` that `append` and `extend` work on"
-	if _, ok := value.MapOf(v); ok {
-		hint = "build a new map with `| combine(…)`, or one with `{% set %}` that `update` works on"
+// intoItself reports whether a method would make a value that has no end. It also makes the arguments ones with identities.
+func (s scope) intoItself(c *call.Input, of any) bool {
+	holds := s.Changes.Holds
+	if c.Name == "extend" || c.Name == "update" { // which take what is in their arguments
+		holds = s.Changes.HoldsInside
 	}
-	return &value.Error{
-		Kind: value.TypeError, Message: "method `" + name + "` would change " + value.KindOf(v) + " that does not belong to the template",
-		Hint:   hint,
-		Offset: f.KeyAt, Width: f.End - f.KeyAt,
+	for i := range c.Rest {
+		c.Rest[i] = value.Distinct(c.Rest[i])
+		if holds(c.Rest[i], of) {
+			return true
+		}
 	}
+	for name, v := range c.Named {
+		c.Named[name] = value.Distinct(v)
+		if s.Changes.Holds(c.Named[name], of) {
+			return true
+		}
+	}
+	return false
 }
 
 // spread gives the arguments of a call with each item of an unpacked list or map in its place, so that the function that takes them
@@ -408,7 +409,7 @@ func (s scope) spread(args []jinja.Argument) ([]jinja.Argument, error) {
 			return nil, s.placed(err, a.Value)
 		}
 		if a.Unpack == "*" {
-			items, err := value.ItemsOf(value.Unboxed(v))
+			items, err := value.ItemsOf(value.Held(v))
 			if err != nil {
 				return nil, s.calleeError("unpacking", "*", err, a.At, 1)
 			}
@@ -417,7 +418,7 @@ func (s scope) spread(args []jinja.Argument) ([]jinja.Argument, error) {
 			}
 			continue
 		}
-		more, err := named(value.Unboxed(v), a)
+		more, err := named(value.Held(v), a)
 		if err != nil {
 			return nil, err
 		}

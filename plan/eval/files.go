@@ -111,9 +111,6 @@ func (s scope) include(n *jinja.Including) (any, error) {
 func (s scope) visible(name string) (any, bool) {
 	v, ok := s.local(name)
 	switch v := v.(type) {
-	// The value and not the box, so that another text cannot change it.
-	case *value.Box:
-		return v.Value, ok
 	case *value.Namespace:
 		return v.Snapshot(), ok
 	case *value.Unsettled:

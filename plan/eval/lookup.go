@@ -111,7 +111,7 @@ func (s scope) lookup(n *jinja.Variable) (any, error) {
 	v, ok := s.local(n.Name)
 	if !ok {
 		// Behind the template's own: they hide variables, as in Jinja.
-		v, ok = s.Env.Lookup(n.Name)
+		v, ok = s.variable(n.Name)
 	}
 	switch v := v.(type) {
 	case value.Unknown:
@@ -135,6 +135,26 @@ func (s scope) lookup(n *jinja.Variable) (any, error) {
 		return nil, s.lacking(s.undefined(n))
 	}
 	return v, nil
+}
+
+// variable gives the value of a variable.
+func (s scope) variable(name string) (any, bool) {
+	if s.Changes == nil {
+		return s.Env.Lookup(name)
+	}
+	if v, ok := s.looked[name]; ok {
+		return v, true
+	}
+	v, ok := s.Env.Lookup(name)
+	switch v.(type) {
+	case []any, map[string]any, *value.Dict:
+		if s.looked == nil {
+			s.looked = map[string]any{}
+		}
+		v = value.Distinct(v)
+		s.looked[name] = v
+	}
+	return v, ok
 }
 
 // lacking is the error for a name without a value, unless the name has been found before.
@@ -278,7 +298,7 @@ func sliced(items []any, bounds [3]any) ([]any, *value.Error) {
 
 // get gives the part of a value that a key names.
 func (s scope) get(of, key any, n *jinja.Member) (any, error) {
-	switch of := of.(type) {
+	switch of := s.Changes.Now(of).(type) {
 	case map[string]any, *value.Dict:
 		if v, ok := value.EntryOf(of, value.KeyText(key)); ok {
 			return v, nil
@@ -319,8 +339,6 @@ func (s scope) get(of, key any, n *jinja.Member) (any, error) {
 	// A part of what is not known is not known: the caller makes it open under the name of the root.
 	case value.Unknown, *value.Unsettled:
 		return of, nil
-	case *value.Box:
-		return s.get(of.Value, key, n)
 	case *module:
 		if v, ok := of.names.Get(value.KeyText(key)); ok {
 			return v, nil

@@ -29,8 +29,7 @@ func (s scope) callMacro(n *jinja.Call, name string, m *macro) (any, error) {
 	}
 	args := make([]argued, len(values))
 	for i, v := range values {
-		// Boxed like a name that is set: the macro may append to its own parameter.
-		args[i] = argued{n.Args[i].Name, value.Boxed(v)}
+		args[i] = argued{n.Args[i].Name, v}
 	}
 	text, err := s.runMacro(n, name, m, args, nil)
 	if err != nil {
@@ -150,7 +149,7 @@ func (s tagRunner) bindArguments(m *jinja.MacroTag, args []argued) *value.Error 
 			s.locals.Set(m.Params[positional].Name, a.value)
 			positional++
 		case a.name == "" && m.Varargs != "":
-			rest = append(rest, value.Unboxed(a.value))
+			rest = append(rest, value.Held(a.value))
 		case a.name == "":
 			return value.Errorf(value.Failure, "", "macro `%s` received %d arguments but expected only %d", spellMacro(m),
 				countPositional(args),
@@ -161,7 +160,7 @@ func (s tagRunner) bindArguments(m *jinja.MacroTag, args []argued) *value.Error 
 		case m.Has(a.name):
 			s.locals.Set(a.name, a.value)
 		case m.Kwargs != "":
-			others.Set(a.name, value.Unboxed(a.value))
+			others.Set(a.name, value.Held(a.value))
 		default:
 			return value.Errorf(value.Failure, "", "macro `%s` takes no keyword argument `%s`", spellMacro(m), a.name)
 		}

@@ -50,21 +50,22 @@ func pythonEngine() *eval.Engine {
 
 // different are cases that moon answers otherwise than Ansible, and why.
 var different = map[string]string{
-	`{{ lst | replace("'", '"') }}`:                     "read as the list that it is written like, as in a playbook; the oracle asks for the text",
-	"{{ 'x'.encode is defined }}":                       "methods are no values",
-	"{{ 'aaa' | regex_replace('a', 'b', count=2) }}":    "count came with a later Ansible",
-	`{{ 'a1b2' | regex_findall('([a-z])(\d)') }}`:       "there are no tuples: they print as lists",
-	"{{ 60 | random is number }}":                       "drawn when a step runs: the same files give the same plan",
-	"{{ lst | shuffle(seed='') | length }}":             "an empty seed is none, and so refused",
-	"{{ 5 | shuffle(seed=1) }}":                         "Ansible gives back what is no list",
-	"{{ users | json_query('[*].{n: name, a: age}') }}": "maps print in the order of their keys",
-	"{{ '/a/../b' | normpath }}":                        "it came with a later Ansible",
-	"{{ '/a/b' | commonpath is defined }}":              "it came with a later Ansible",
-	"{{ ['/a/b', '/a/c'] | commonpath }}":               "it came with a later Ansible",
-	"{{ 'C:/x' | win_basename is defined }}":            "no filters for Windows",
-	"{{ 'a' is filter }}":                               "Ansible 2.14 looks for a filter",
-	"{{ dict({}, {}) }}":                                "several maps are merged",
-	"{{ q('sequence', start=4, end=2, stride=-1) }}":    "options by name came with a later Ansible",
+	`{% set d = {'x': []} %}{% set _ = d.x.append(d.x) %}ok`: "a value without an end is refused where it is made",
+	`{{ lst | replace("'", '"') }}`:                          "read as the list that it is written like, as in a playbook; the oracle asks for the text",
+	"{{ 'x'.encode is defined }}":                            "methods are no values",
+	"{{ 'aaa' | regex_replace('a', 'b', count=2) }}":         "count came with a later Ansible",
+	`{{ 'a1b2' | regex_findall('([a-z])(\d)') }}`:            "there are no tuples: they print as lists",
+	"{{ 60 | random is number }}":                            "drawn when a step runs: the same files give the same plan",
+	"{{ lst | shuffle(seed='') | length }}":                  "an empty seed is none, and so refused",
+	"{{ 5 | shuffle(seed=1) }}":                              "Ansible gives back what is no list",
+	"{{ users | json_query('[*].{n: name, a: age}') }}":      "maps print in the order of their keys",
+	"{{ '/a/../b' | normpath }}":                             "it came with a later Ansible",
+	"{{ '/a/b' | commonpath is defined }}":                   "it came with a later Ansible",
+	"{{ ['/a/b', '/a/c'] | commonpath }}":                    "it came with a later Ansible",
+	"{{ 'C:/x' | win_basename is defined }}":                 "no filters for Windows",
+	"{{ 'a' is filter }}":                                    "Ansible 2.14 looks for a filter",
+	"{{ dict({}, {}) }}":                                     "several maps are merged",
+	"{{ q('sequence', start=4, end=2, stride=-1) }}":         "options by name came with a later Ansible",
 }
 
 // TestPython compares with what Ansible's own templates give. The answers are in testdata/python/golden, which oracle.py

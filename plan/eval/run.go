@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"slices"
 
 	"moon/plan/eval/call"
 	"moon/plan/eval/jinja"
@@ -30,6 +31,8 @@ type rendering struct {
 	deciding bool
 	// taken are undefined names that have been found already. What uses them is open, so that the next one is found.
 	taken map[string]bool
+	// looked are the lists and maps of variables, in a text that may change them for itself: the same each time, as in Jinja.
+	looked map[string]any
 
 	captures int // > 0 inside macros and captured blocks, whose text is not the template's own
 
@@ -45,6 +48,9 @@ func (e *Engine) begin(env value.Env, text string) *rendering {
 
 // beginFile begins the rendering of another file's text, which counts as work of this one.
 func (r *rendering) beginFile(env value.Env, text string) *rendering {
+	if r.Changes == nil {
+		r.Changes = &value.Changes{} // the file's macros may change what they are given
+	}
 	inner := &rendering{engine: r.engine, text: text, files: r.files + 1, taken: r.taken}
 	inner.StartWithin(&r.Rendering, env, inner)
 	return inner
@@ -54,6 +60,7 @@ func (r *rendering) beginFile(env value.Env, text string) *rendering {
 func (r *rendering) restart(taken map[string]bool) *rendering {
 	again := &rendering{engine: r.engine, text: r.text, deciding: r.deciding, taken: taken}
 	again.StartWithin(&r.Rendering, r.Env, again)
+	again.Changes = nil
 	return again
 }
 
@@ -139,6 +146,9 @@ func (s scope) eval(n jinja.Node) (any, error) {
 		items, err := s.evalAll(n.Items)
 		if err != nil {
 			return nil, err
+		}
+		if len(items) == 0 {
+			items = make([]any, 0, 1) // with room, which gives it an identity: see value.Changes
 		}
 		return items, held(items, n.Items)
 	case *jinja.Dict:
@@ -256,7 +266,15 @@ func (s scope) arithmetic(n *jinja.Arithmetic) (any, error) {
 		e.Width = len(n.Op)
 		return nil, e
 	}
-	return v, nil
+	return s.another(v, left, right), nil
+}
+
+// another is what was computed from values, as a list or map of its own: x + [] is not x.
+func (s scope) another(v any, of ...any) any {
+	if s.Changes != nil && slices.ContainsFunc(of, func(v2 any) bool { return value.Same(v, v2) }) {
+		return value.Copied(v)
+	}
+	return v
 }
 
 func (s scope) compare(n *jinja.Comparison) (any, error) {
@@ -421,6 +439,6 @@ func (s scope) assign(n *jinja.Assignment) error {
 	if err != nil {
 		return err
 	}
-	ns.Fields[key] = value.Boxed(v)
+	ns.Fields[key] = v
 	return nil
 }

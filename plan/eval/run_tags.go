@@ -34,6 +34,9 @@ func (r *rendering) tree(t *Template) (Result, error) {
 // treeNames also gives the names that the template has set.
 func (r *rendering) treeNames(t *Template) (Result, *call.Names, error) {
 	own := &call.Names{}
+	if t.tree.Changes && r.Changes == nil {
+		r.Changes = &value.Changes{}
+	}
 	out := &sink{b: make([]byte, 0, len(t.text))}
 	err := tagRunner{scope: scope{rendering: r, locals: own}, out: out}.runTree(t.tree)
 	if o, ok := value.OpenOf(err); ok { // only where nothing smaller could be left open
@@ -141,9 +144,13 @@ func (s tagRunner) putText(text string) error {
 }
 
 func (s tagRunner) runPrinting(st *jinja.Printing) error {
+	unmet := len(s.unmet)
 	text, _, err := s.output(st.Of, st.Start, st.End)
 	if err != nil {
 		return err
+	}
+	if len(st.Changes) > 0 && len(s.unmet) > unmet {
+		s.loseChanged(st.Changes, s.unmet)
 	}
 	if err := s.Spend(1); err != nil {
 		return err
@@ -174,8 +181,28 @@ func (s tagRunner) leaveOpen(err error, of *jinja.Span, mark int) error {
 }
 
 func (s tagRunner) unsettle(of *jinja.Span, o *value.Open) {
+	// First, while the names still lead to what is changed.
+	s.loseChanged(of.Changes, o.Missing)
 	for _, name := range of.Sets {
 		s.locals.Set(name, &value.Unsettled{Missing: o.Missing})
+	}
+}
+
+// loseChanged has the lists and maps be open that would have been changed, under all names that they have: those that some names lead to.
+func (s scope) loseChanged(names []string, missing []value.Missing) {
+	if s.Changes == nil {
+		return
+	}
+	for _, name := range names {
+		v, known := s.local(name)
+		if !known {
+			v, known = s.looked[name]
+		}
+		if known {
+			s.Changes.Lose(v, missing)
+		} else { // it is a name inside of the tag, or no name tells
+			s.Changes.LoseAll(missing)
+		}
 	}
 }
 
@@ -204,6 +231,9 @@ func (s scope) evalNamed(n jinja.Node) (any, error) {
 	s.Touched = false
 	v, err := s.eval(n)
 	s.Tainted, s.Touched = s.Tainted || s.Touched, outer
+	if s.Changes != nil && err == nil {
+		v = value.Distinct(v)
+	}
 	return v, err
 }
 
@@ -220,7 +250,7 @@ func (s scope) evalBound(n jinja.Node) (any, error) {
 	if o, ok := value.OpenOf(err); ok {
 		return &value.Unsettled{Missing: o.Missing}, nil
 	}
-	return value.Boxed(v), err
+	return v, err
 }
 
 func (s tagRunner) runIf(st *jinja.IfTag) error {
@@ -256,6 +286,9 @@ func (s tagRunner) runSet(st *jinja.SetTag) error {
 	if err != nil {
 		return err
 	}
+	if u, open := v.(*value.Unsettled); open {
+		s.loseChanged(st.Changes, u.Missing)
+	}
 	// What is open cannot be taken apart: each name is open as a whole.
 	if len(st.Names) == 1 || value.IsUnsettled(v) {
 		for _, name := range st.Names {
@@ -263,12 +296,11 @@ func (s tagRunner) runSet(st *jinja.SetTag) error {
 		}
 		return nil
 	}
-	items := value.Unboxed(v)
-	if e := unpackable(items, len(st.Names)); e != nil {
+	if e := unpackable(v, len(st.Names)); e != nil {
 		return value.PlaceError(e, st.Value)
 	}
 	for i, name := range st.Names {
-		s.locals.Set(name, value.Boxed(items.([]any)[i]))
+		s.locals.Set(name, v.([]any)[i])
 	}
 	return nil
 }
@@ -333,8 +365,9 @@ func (s tagRunner) runDo(st *jinja.DoTag) error {
 	if e := s.Spend(1); e != nil && err == nil {
 		return e
 	}
-	// What it would have changed has been made open by itself; there is nothing else to leave as written.
-	if _, ok := value.OpenOf(err); ok {
+	// There is nothing to leave as it is written.
+	if o, ok := value.OpenOf(err); ok {
+		s.loseChanged(st.Changes, o.Missing)
 		return nil
 	}
 	return err

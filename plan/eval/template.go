@@ -239,7 +239,7 @@ func (r *rendering) value(n jinja.Node) (Result, error) {
 	if e := value.Storable(v); e != nil {
 		return Result{}, value.PlaceError(e, n)
 	}
-	if v = value.Unboxed(v); r.Times {
+	if v = value.Held(v); r.Times {
 		v = value.WithoutTimes(v)
 	}
 	if !r.Touched {
@@ -251,7 +251,7 @@ func (r *rendering) value(n jinja.Node) (Result, error) {
 			part, err = s.ExpandStored(part)
 		}
 		if err == nil && value.Marked(part) {
-			return Result{Value: value.Unboxed(part)}, nil
+			return Result{Value: value.Held(part)}, nil
 		}
 	}
 	return Result{Value: r.Conceal(v)}, nil
@@ -314,7 +314,7 @@ func (s scope) output(n jinja.Node, start, end int) (text, shown string, err err
 	if e != nil {
 		return "", "", value.PlaceError(e, n)
 	}
-	text = s.PrintOutput(value.Unboxed(v))
+	text = s.PrintOutput(value.Held(v))
 	if err := s.Grow(len(text)); err != nil {
 		return "", "", err
 	}
@@ -326,7 +326,7 @@ func (s scope) output(n jinja.Node, start, end int) (text, shown string, err err
 		if err == nil && value.Marked(part) {
 			s.Secret = true
 			s.Short = s.Short || len(text) < secret.MinLength
-			return text, s.PrintOutput(value.Unboxed(part)), nil
+			return text, s.PrintOutput(value.Held(part)), nil
 		}
 	}
 	return text, s.ConcealOutput(text), nil

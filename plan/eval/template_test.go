@@ -155,6 +155,12 @@ func TestRenderChangesNothing(t *testing.T) {
 		"{% set x = cfg %}{% do x.update({'new': 1}) %}{% set y = lst %}{% do y.append(1) %}{{ y }}",
 		"{{ nums | sort }}{{ lst | reverse | list }}{{ cfg | combine({'host': 1}) }}",
 		"{% for u in users %}{% set u = {} %}{% endfor %}",
+		"{% set _ = lst.append(1) %}{% set _ = cfg.update({'new': 1}) %}{{ lst }}",
+		"{% set x = {'a': cfg, 'b': [nums]} %}{% do x.a.update({'new': 1}) %}{% do x.b[0].append(1) %}{% do x.b[0].reverse() %}{{ x }}",
+		"{% for u in users %}{% do u.update({'new': []}) %}{% do u.new.append(1) %}{% do u.pop('name') %}{% endfor %}{{ users }}",
+		"{% for u in users | sort(attribute='name') %}{% do u.clear() %}{% endfor %}{{ users }}",
+		"{% macro m(l) %}{% do l.append(1) %}{% do l.pop(0) %}{% endmacro %}{{ m(lst) }}{{ m(nums) }}{{ lst }}",
+		"{% set ns = namespace(l=lst) %}{% do ns.l.insert(0, 1) %}{% do ns.l.remove('a') %}{{ ns.l }}",
 	} {
 		if _, err := render(t, text, env); err != nil {
 			t.Errorf("%s: %v", text, err)

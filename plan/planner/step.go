@@ -131,6 +131,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	r.Lenient, r.Report = name, report
 	r.Failed = false
 	if !idle {
+		p.Spread(k, r)
 		p.NameFacts(k, t, c.chain, func() *plan.Renderer {
 			of := p.Renderer(e, c.chain)
 			of.Guards = r.Guards

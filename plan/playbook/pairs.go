@@ -212,6 +212,15 @@ func (p *parser) readArguments(of string, v Value) (Value, bool) {
 	return v.mapOf(found), true
 }
 
+// IsTemplate reports whether a value is one template and nothing else, which may give more than a text.
+func (v Value) IsTemplate() bool {
+	if v.Kind() != String || v.Literal() {
+		return false
+	}
+	text := strings.TrimSpace(v.Text())
+	return strings.HasPrefix(text, "{{") && strings.HasSuffix(text, "}}")
+}
+
 // addEntries is a map with the entries of another behind its own.
 func (v Value) addEntries(other Value) Value {
 	if v.IsZero() || v.Kind() != Map {

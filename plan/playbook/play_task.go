@@ -42,7 +42,7 @@ func (p *parser) playTask(t *Task) {
 
 // greet gives a `debug:` without a message the one that it has in Ansible.
 func (t *Task) greet() {
-	if t.Action != "print" || t.Args.Kind() != Null && t.Args.Kind() != Map {
+	if t.Action != "print" || t.Args.Kind() != Null && t.Args.Kind() != Map || !t.ArgsFrom.IsZero() {
 		return
 	}
 	for _, of := range []Value{t.Args, t.ExtraArgs} {

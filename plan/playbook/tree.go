@@ -198,6 +198,7 @@ type Task struct {
 	Absent    bool  // of plays: no module of this name is known, nor one that may have been meant
 	Args      Value // of the action, the include's path, the vars …
 	ExtraArgs Value // `args`
+	ArgsFrom  Value // of plays: `args`, as a template that gives a map
 	With      Value // the parameters of a preset: a map
 
 	Name        Value

@@ -20,6 +20,10 @@ func (r *Rendering) ExpandObjects(v any) (any, error) {
 
 // ExpandStored makes maps of the objects in a value and leaves their entries as they are stored.
 func (r *Rendering) ExpandStored(v any) (any, error) {
+	v, err := r.Changes.Current(v, r.Spend)
+	if err != nil {
+		return nil, err
+	}
 	if !r.Objects {
 		return v, nil
 	}
@@ -28,8 +32,6 @@ func (r *Rendering) ExpandStored(v any) (any, error) {
 
 func (r *Rendering) expand(v any, depth int, settle bool) (any, error) {
 	switch v := v.(type) {
-	case *value.Box:
-		return r.expand(v.Value, depth, settle)
 	case []any:
 		// Looked through before it is copied: most values hold none.
 		if !value.HoldsObject(v) {
@@ -137,6 +139,10 @@ func (r *Rendering) Settle(v any, root string) (any, error) {
 	case value.Secret:
 		return r.Unmark(v), nil
 	case []any, map[string]any, *value.Dict:
+		v, err := r.Changes.Current(v, r.Spend)
+		if err != nil {
+			return nil, err
+		}
 		var f value.Contents
 		// One walk finds all there is to know; without findings the value is used as it is stored, and not copied.
 		f.Take(v)
@@ -157,10 +163,11 @@ func (r *Rendering) Settle(v any, root string) (any, error) {
 			return nil, f.Fault.At(root)
 		}
 		if f.Secret {
-			return r.unmarkAll(v), nil
+			plain := r.unmarkAll(v)
+			r.Changes.Link(plain, v)
+			return plain, nil
 		}
-	case *value.Box:
-		return r.Settle(v.Value, root)
+		return v, nil
 	case *value.Namespace:
 		return r.Settle(v.Snapshot(), root)
 	case *value.Unsettled:

@@ -49,6 +49,9 @@ type Rendering struct {
 	// Times is set once a value may hold a date, which the value of a text must not.
 	Times bool
 
+	// Changes are what methods have made of lists and maps, of a text in which some do; nil in others.
+	Changes *value.Changes
+
 	// What is known of secrets: whether the expression at hand has read one, whether a name of the template holds one, which
 	// texts stand next to them and are none, and whether the text so far has any, one that is too short to be found.
 	Touched, Tainted bool
@@ -79,7 +82,7 @@ func (r *Rendering) Start(s *Shared, env value.Env, e Evaluator) {
 
 // StartWithin begins a rendering that is a part of another one, which pays for it.
 func (r *Rendering) StartWithin(outer *Rendering, env value.Env, e Evaluator) {
-	r.Shared, r.Env, r.Evaluator, r.charged = outer.Shared, env, e, outer.charged
+	r.Shared, r.Env, r.Evaluator, r.charged, r.Changes = outer.Shared, env, e, outer.charged, outer.Changes
 }
 
 // ChargeTo makes another rendering pay from now on.

@@ -185,7 +185,7 @@ func Holds(v any) (bool, *value.Error) {
 		case "true", "false", "yes", "no", "on", "off":
 			hint = "turn the text into a boolean with `| bool`"
 		}
-	case []any, map[string]any, *value.Dict, *value.Namespace, *value.Box:
+	case []any, map[string]any, *value.Dict, *value.Namespace:
 		hint = "say what must hold: `| length > 0`"
 	}
 	return false, value.Errorf(value.TypeError, hint, "the condition gives %s, not true or false", value.KindOf(v))

@@ -18,7 +18,7 @@ func listFilters() map[string]*Filter {
 		"length":               {Gaps: true, Run: filterLength},
 		"first":                {Run: filterFirst},
 		"last":                 {Run: filterLast},
-		"list":                 {Gaps: true, Run: func(c *call.Input) (any, error) { return anyOf(c.ValueItems()) }},
+		"list":                 {Gaps: true, Run: filterList},
 		"join":                 {Params: jinja.Takes("d? attribute?"), Run: filterJoin},
 		"map":                  {Params: jinja.Takes("..."), Gaps: true, Run: filterMap},
 		"select":               {Params: jinja.Takes("..."), Gaps: true, Run: picking(true, false)},
@@ -287,6 +287,15 @@ func folded(v any, caseSensitive bool) any {
 		return strings.ToLower(s)
 	}
 	return v
+}
+
+// filterList makes a list, also of one: a template may change it without that the other changes.
+func filterList(c *call.Input) (any, error) {
+	items, err := c.ValueItems()
+	if err != nil {
+		return nil, err
+	}
+	return value.Copied(items), nil
 }
 
 func filterSort(c *call.Input) (any, error) {

@@ -22,7 +22,8 @@ type reader struct {
 	nodes    int
 	noColon  int // > 0 where a colon belongs to a slice or dict, not to filter:'argument'
 
-	changed         []string // names that a method changes: x.append(1)
+	changed         []string // names by which a method reaches what it changes: x.append(1), x.y.append(1); "" if none says what it is
+	calls           bool     // something is called that is not built in, such as a macro, which may change what it is given
 	varargs, kwargs bool     // the names are used that gather the arguments of a macro
 }
 
@@ -430,6 +431,8 @@ func (p *reader) postfix(n Node) Node {
 				markSecret(f, args)
 				if known, ok := p.language.FindFunction(f.Name); ok {
 					p.checkArguments("function", f.Name, known.Parameters(), args, t)
+				} else {
+					p.calls = true
 				}
 			case *Member:
 				p.noteChange(f)
@@ -441,17 +444,32 @@ func (p *reader) postfix(n Node) Node {
 	}
 }
 
-// noteChange notes the name whose value a method changes.
+// noteChange notes the name by which a method reaches what it changes.
 func (p *reader) noteChange(method *Member) {
-	root, isName := method.Of.(*Variable)
 	key, isConstant := method.Key.(*Constant)
-	if !isName || !isConstant {
+	if !isConstant {
+		return
+	}
+	name, isText := key.Value.(string)
+	if !isText || !Changes[name] {
+		p.calls = true // m.f() may be a macro of another file
+		return
+	}
+	of := method.Of
+	for {
+		m, isMember := of.(*Member)
+		if !isMember {
+			break
+		}
+		of = m.Of
+	}
+	root, _ := of.(*Variable)
+	if root == nil {
+		p.changed = append(p.changed, "")
 		return
 	}
 	// While the tag is open, the name's value afterwards is not known: see Span.Sets.
-	if name, isText := key.Value.(string); isText && Changes[name] {
-		p.changed = append(p.changed, root.Name)
-	}
+	p.changed = append(p.changed, root.Name)
 }
 
 // markSecret reads env('NAME', secret), where secret is a word and no variable.

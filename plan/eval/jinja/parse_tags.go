@@ -15,15 +15,17 @@ type tagParser struct {
 	open     []*unclosed
 	blocks   []*BlockTag
 	extends  bool
+	changes  bool // a method changes a list or map
 }
 
 // unclosed is a tag whose end has not come yet.
 type unclosed struct {
-	name  string
-	start int
-	sets  []string  // names that may have another value behind it
-	inFor bool      // break and continue have a loop here
-	macro *MacroTag // the innermost
+	name    string
+	start   int
+	sets    []string  // names that may have another value behind it
+	changes []string  // names by which methods reach what they change
+	inFor   bool      // break and continue have a loop here
+	macro   *MacroTag // the innermost
 }
 
 // tagReader reads one tag; tag is its name, piece the whole.
@@ -38,6 +40,7 @@ type Tree struct {
 	Body    Statements
 	Blocks  []*BlockTag // all that are in it, however deep
 	Extends bool        // another template, perhaps under a condition
+	Changes bool        // a method in it changes a list or map
 }
 
 // ParseTags parses a template. The error is an *Error.
@@ -45,7 +48,7 @@ func ParseTags(l Language, text string, pieces []Piece) (t *Tree, err error) {
 	p := &tagParser{language: l, text: text, pieces: pieces}
 	defer catchSyntax(&err)
 	body, _ := p.parseBody()
-	return &Tree{Body: body, Blocks: p.blocks, Extends: p.extends}, nil
+	return &Tree{Body: body, Blocks: p.blocks, Extends: p.extends, Changes: p.changes}, nil
 }
 
 // parseBody parses up to one of the tags that end it, and gives that tag; without any, up to the end of the text.
@@ -63,7 +66,7 @@ func (p *tagParser) parseBody(until ...string) (Statements, *tagReader) {
 			}
 			// An output may change a list too: {{ x.append(1) }}.
 			p.noteUse(r)
-			list = append(list, &Printing{Of: n, Start: piece.Start, End: piece.End})
+			list = append(list, &Printing{Of: n, Start: piece.Start, End: piece.End, Changes: r.changed})
 		case PieceTag:
 			t := p.readTag(piece)
 			// Behind it already, so that a caller that reads another body need not step over it.
@@ -160,12 +163,22 @@ func (p *tagParser) endReading(t *tagReader) {
 // noteUse tells the open tags what an expression in them does: which names it changes, and whether it is what makes a macro
 // take arguments that it has no parameters for.
 func (p *tagParser) noteUse(r *reader) {
-	p.noteSet(r.changed...)
+	p.changes = p.changes || len(r.changed) > 0
 	if len(p.open) == 0 {
 		return
 	}
+	top := p.open[len(p.open)-1]
+	top.changes = append(top.changes, r.changed...)
+	if r.calls {
+		top.changes = append(top.changes, "")
+	}
+	for _, name := range r.changed {
+		if name != "" {
+			p.noteSet(name)
+		}
+	}
 	// Only the innermost macro: a name within a nested one is that one's own.
-	m := p.open[len(p.open)-1].macro
+	m := top.macro
 	if m == nil {
 		return
 	}
@@ -225,8 +238,15 @@ func (p *tagParser) closeTag(end *tagReader) Span {
 	end.wantEnd()
 	p.open = p.open[:len(p.open)-1]
 	p.noteSet(top.sets...) // what a block sets, the blocks around it set too
+	if len(p.open) > 0 {
+		outer := p.open[len(p.open)-1]
+		outer.changes = append(outer.changes, top.changes...)
+	}
 	slices.Sort(top.sets)
-	return Span{Start: top.start, End: end.piece.End, Sets: slices.Compact(top.sets)}
+	slices.Sort(top.changes)
+	return Span{
+		Start: top.start, End: end.piece.End, Sets: slices.Compact(top.sets), Changes: slices.Compact(top.changes),
+	}
 }
 
 // parseEnclosed parses up to the end of the innermost tag.
@@ -347,6 +367,7 @@ func (p *tagParser) parseSet(t *tagReader) Statement {
 	if t.takeSign("=") {
 		n := &SetTag{Names: names, Value: t.tuple(true)}
 		p.endReading(t)
+		n.Changes = t.changed
 		return n
 	}
 	if len(names) > 1 {
@@ -385,6 +406,7 @@ func (p *tagParser) parseSetMember(t *tagReader) Statement {
 func (p *tagParser) parseDo(t *tagReader) Statement {
 	n := &DoTag{Of: t.expression(true)}
 	p.endReading(t)
+	n.Changes = t.changed
 	return n
 }
 

@@ -15,13 +15,16 @@ type Verbatim struct {
 // Printing is {{ of }}, and {% include of %}.
 type Printing struct {
 	Of         Node
-	Start, End int // delimiters included: it stands for itself while it is open
+	Start, End int      // delimiters included: it stands for itself while it is open
+	Changes    []string // as those of a Span
 }
 
 // Span is where a tag stands that stays as it is written while it depends on something unknown.
 type Span struct {
 	Start, End int      // end tag included
 	Sets       []string // names that may have another value behind it, sorted
+	// Changes are the names by which lists and maps are reached in it that a method changes, sorted; "" where no name says which.
+	Changes []string
 }
 
 // IfTag takes the first branch whose condition holds.
@@ -49,8 +52,9 @@ type ForTag struct {
 
 // SetTag is {% set a, b = value %}.
 type SetTag struct {
-	Names []string
-	Value Node
+	Names   []string
+	Value   Node
+	Changes []string // as those of a Span
 }
 
 // CaptureTag is {% set name | filters %}body{% endset %}.
@@ -134,7 +138,10 @@ type ExtendsTag struct {
 }
 
 // DoTag evaluates for the effect: {% do of %}, {% set ns.name = value %}.
-type DoTag struct{ Of Node }
+type DoTag struct {
+	Of      Node
+	Changes []string // as those of a Span
+}
 
 // ExitTag is {% break %}, and {% continue %}, which goes on with the next item.
 type ExitTag struct{ Again bool }

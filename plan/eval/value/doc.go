@@ -13,5 +13,5 @@
 //	     ├─ text.go ────▶ Text, JSON: the step form        python.go ──▶ PythonText: plays
 //	     └─ Contents ───▶ *Open: what is not known in it   *Error: what is wrong, with its place
 //
-// Made by a template while it runs, and never stored: Box, Namespace, Unsettled.
+// Made by a template while it runs, and never stored: Namespace, Unsettled.
 package value

@@ -19,8 +19,6 @@ func KindOf(v any) string {
 		return "a number"
 	case Number:
 		return "a number"
-	case *Box:
-		return KindOf(v.Value)
 	case Secret:
 		return KindOf(v.Value)
 	case Thing:

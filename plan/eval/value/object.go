@@ -1,6 +1,9 @@
 package value
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Object is a map whose entries are made when they are asked for, such as hostvars. What takes one entry, asks for a key or
 // walks the keys leaves the others alone; anything else gets an ordinary map of all of them.
@@ -32,8 +35,6 @@ func HoldsObject(v any) bool {
 		}
 	case *Dict:
 		return HoldsObject(v.values)
-	case *Box:
-		return HoldsObject(v.Value)
 	case Object:
 		return true
 	}
@@ -74,41 +75,17 @@ func IsPartial(v any) bool {
 // Namespace is the one kind of value that a template may change from inside a loop: {% set ns.found = true %}.
 type Namespace struct{ Fields map[string]any }
 
-// Box holds a list or map that a template made with {% set %}, so that append, extend and update can work on it.
-type Box struct{ Value any }
-
 // Snapshot is what a namespace holds now, as a map.
 func (ns *Namespace) Snapshot() map[string]any {
 	m := make(map[string]any, len(ns.Fields))
-	for key, v := range ns.Fields {
-		if b, ok := v.(*Box); ok {
-			v = b.Value
-		}
-		m[key] = v
-	}
+	maps.Copy(m, ns.Fields)
 	return m
 }
 
-// Boxed prepares a value for a name of the template.
-func Boxed(v any) any {
-	switch v := v.(type) {
-	case []any:
-		// Clipped, so that append copies: the list may be that of a variable.
-		return &Box{slices.Clip(v)}
-	case map[string]any, *Dict:
-		// update makes another map, so this one needs no copy.
-		return &Box{v}
-	}
-	return v
-}
-
-// Unboxed is what a name of the template holds, as a value.
-func Unboxed(v any) any {
-	switch v := v.(type) {
-	case *Namespace:
-		return v.Snapshot()
-	case *Box:
-		return v.Value
+// Held is what a name of the template holds, as a value.
+func Held(v any) any {
+	if ns, ok := v.(*Namespace); ok {
+		return ns.Snapshot()
 	}
 	return v
 }
@@ -119,14 +96,14 @@ func Storable(v any) *Error {
 	switch v := v.(type) {
 	case Range:
 		return v.TooLong()
-	case nil, bool, int, float64, string, Number, []any, map[string]any, *Dict, *Namespace, *Box, Omitted, Date, Span:
+	case nil, bool, int, float64, string, Number, []any, map[string]any, *Dict, *Namespace, Omitted, Date, Span:
 		return nil
 	}
 	return Errorf(TypeError, "call it with `()`", "%s is not a value", KindOf(v))
 }
 
 // NewNamespace makes a namespace of its first fields.
-func NewNamespace(fields *Dict) *Namespace { return &Namespace{fields.With(Boxed).values} }
+func NewNamespace(fields *Dict) *Namespace { return &Namespace{maps.Clone(fields.values)} }
 
 // WithoutTimes is a value with the text of each date and span in its place.
 func WithoutTimes(v any) any {

@@ -69,8 +69,6 @@ func AppendRepr(b []byte, v any) []byte {
 		return append(b, '}')
 	case Omitted:
 		return appendPythonString(b, OmittedText)
-	case *Box:
-		return AppendRepr(b, v.Value)
 	case *Namespace:
 		return AppendRepr(b, v.Snapshot())
 	}

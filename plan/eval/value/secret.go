@@ -41,8 +41,6 @@ func Marked(v any) bool {
 	switch v := v.(type) {
 	case Secret:
 		return true
-	case *Box:
-		return Marked(v.Value)
 	case []any:
 		return slices.ContainsFunc(v, Marked)
 	case map[string]any:
@@ -62,8 +60,6 @@ func changed(v any, by func(Secret) any) any {
 	switch v := v.(type) {
 	case Secret:
 		return by(v)
-	case *Box:
-		return &Box{changed(v.Value, by)}
 	case []any:
 		list := make([]any, len(v))
 		for i := range v {

@@ -93,8 +93,6 @@ func (f *Contents) Take(v any) {
 		f.Object = true
 	case *Unsettled:
 		f.Missing = UniteMissing(f.Missing, v.Missing)
-	case *Box:
-		f.Take(v.Value)
 	case []any:
 		for _, item := range v {
 			f.Take(item)

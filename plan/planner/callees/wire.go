@@ -47,8 +47,6 @@ func (w *writer) write(v any) error {
 		return w.list(v)
 	case map[string]any, *value.Dict:
 		return w.entries(v)
-	case *value.Box:
-		return w.write(v.Value)
 	case *value.Namespace:
 		return w.write(v.Snapshot())
 	case value.Secret: // what was read from a secret is marked as a whole

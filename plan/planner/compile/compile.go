@@ -382,7 +382,7 @@ func (c *Compiler) compile(t *playbook.Task, chain []string) *plan.Compiled {
 func (c *Compiler) arguments(a *spec.Action, t *playbook.Task, chain []string) (args []plan.Arg, ok bool) {
 	v := t.Args
 	switch kind := v.Kind(); {
-	case kind == playbook.Null:
+	case kind == playbook.Null, c.spreads(a, v): // see Spread
 	case kind == playbook.Map:
 		args = c.mapArguments(a.Name, a.Open, a.Field, v, plan.FieldNames(a.Fields()), chain)
 	case kind == playbook.List && a.FreeList != "":
@@ -519,21 +519,29 @@ func (c *Compiler) mapArguments(of string, open bool, lookup func(string) (*spec
 ) []plan.Arg {
 	var args []plan.Arg
 	for _, e := range v.Entries() {
-		f, ok := lookup(e.Key)
-		switch {
-		case e.NoText:
-		case ok:
-			args = append(args, c.Argument(f.Name, e.Key, f, e.Value, chain))
-		case open, spec.IsLater(of, e.Key):
-			args = append(args, c.Argument(e.Key, e.Key, nil, e.Value, chain))
-		default:
-			if d, wrong := c.unknownArgument(e.Key, of, e.Pos, known, chain); wrong {
-				a, _ := spec.Lookup(of)
-				c.misfit(spec.UnsupportedWords(a, e.Key), d)
-			}
-		}
+		args = append(args, c.entryArguments(of, open, lookup, e, known, chain)...)
 	}
 	return args
+}
+
+// entryArguments is the argument of one entry of a map; none if it is not one.
+func (c *Compiler) entryArguments(of string, open bool, lookup func(string) (*spec.Field, bool), e playbook.Entry,
+	known, chain []string,
+) []plan.Arg {
+	f, ok := lookup(e.Key)
+	switch {
+	case e.NoText:
+	case ok:
+		return []plan.Arg{c.Argument(f.Name, e.Key, f, e.Value, chain)}
+	case open, spec.IsLater(of, e.Key):
+		return []plan.Arg{c.Argument(e.Key, e.Key, nil, e.Value, chain)}
+	default:
+		if d, wrong := c.unknownArgument(e.Key, of, e.Pos, known, chain); wrong {
+			a, _ := spec.Lookup(of)
+			c.misfit(spec.UnsupportedWords(a, e.Key), d)
+		}
+	}
+	return nil
 }
 
 // Argument reads one argument, by its name and by the key it is written with; f is nil if the action does not declare it.

@@ -1,0 +1,84 @@
+package compile
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"moon/exec/spec"
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/plan/eval/value"
+	"moon/plan/playbook"
+)
+
+// Spread gives a task of a play the arguments that a template stands for as a whole: `args: "{{ map }}"`, `copy: "{{ map }}"`. What the task
+// has of its own counts, as in Ansible.
+func (c *Compiler) Spread(k *plan.Task, r *plan.Renderer) {
+	v := k.Src.ArgsFrom
+	if whole := k.Src.Args; k.Src.Kind == playbook.Action && c.spreads(k.Action, whole) {
+		if !v.IsZero() {
+			c.problems.Errorf(v.Pos(), 0, r.Chain, "write one of them: `args: \"{{ a | combine(b) }}\"`",
+				"`args` and `%s` are both templates that give arguments", k.Src.ActionKey)
+			return
+		}
+		v = whole
+	}
+	if v.IsZero() {
+		return
+	}
+	wrong := diag.Diagnostic{Pos: v.Pos(), Width: utf8.RuneCountInString(plan.FirstLine(v.Text())), Chain: r.Chain}
+	if k.Action.Name == "set_fact" { // its arguments are names, which the tasks around it are planned by
+		wrong.Message, wrong.Hint = "the names that `set_fact` sets cannot come from a template", "write them: `name: \"{{ map.name }}\"`"
+		c.problems.Report(wrong)
+		return
+	}
+	missing := len(r.Missing)
+	given := value.Plain(r.Value(v))
+	// Not that of the other hosts and rounds, for which the template may give something else.
+	own := *k.Compiled
+	own.Unfit = slices.Clip(own.Unfit)
+	k.Compiled, c.reading = &own, &own
+	m, isMap := value.MapOf(given)
+	switch {
+	case len(r.Missing) > missing:
+		wrong.Message = "the arguments of `" + k.Src.ActionKey + "` are known only in the run"
+		wrong.Hint = "write them one by one, as in `name: \"{{ map.name }}\"`: what each comes to may be known later"
+		c.problems.Report(wrong)
+	case r.Failed:
+	case !isMap:
+		wrong.Message = "the arguments of `" + k.Src.ActionKey + "` must be a map; this is " + value.KindOf(given)
+		c.misfit("invalid or malformed argument: '"+value.PythonText(given)+"'", wrong)
+	default:
+		c.spreadMap(k, given, m, v, r)
+	}
+	own.Misspelt = len(own.Unfit) > 0 // what is then missing is not a second mistake
+}
+
+// spreads reports whether what is written of an action is a template that gives all of its arguments. What runs commands takes any text.
+func (c *Compiler) spreads(a *spec.Action, v playbook.Value) bool {
+	return c.inTurn && !a.Command && !slices.Contains([]string{"meta", "raw", "script"}, a.Name) && v.IsTemplate()
+}
+
+// spreadMap adds the entries of a map to the arguments that are written.
+func (c *Compiler) spreadMap(k *plan.Task, given any, m map[string]any, at playbook.Value, r *plan.Renderer) {
+	var entries []playbook.Entry
+	for _, key := range value.KeysOf(given) {
+		data, err := playbook.WrittenData(at.Pos(), value.Reveal(m[key]))
+		if err != nil {
+			c.Renderer(nil, r.Chain).Wrong(at, err)
+			return
+		}
+		entries = append(entries, playbook.Entry{Key: key, Pos: at.Pos(), Value: data})
+	}
+	kept := slices.Clone(k.Args)
+	a := k.Action
+	for _, e := range entries {
+		// One by one: each is a value of its own, in which nothing is a template.
+		for _, g := range c.entryArguments(a.Name, a.Open, a.Field, e, plan.FieldNames(a.Fields()), r.Chain) {
+			if !slices.ContainsFunc(k.Args, func(own plan.Arg) bool { return own.Name == g.Name }) {
+				kept = append(kept, g)
+			}
+		}
+	}
+	k.Args = c.once(kept, a, r.Chain)
+}
