@@ -41,7 +41,7 @@ race:
 packages:
 	$(GO) test -race -ldflags=-w -short -timeout 30m -vet=off -skip '$(ALONE)' $(addprefix ./,$(RACED))
 	$(GO) test -race -ldflags=-w -short -timeout 30m -vet=off -run 'Concurrent|HostsNobodyPlays' ./plan ./plan/eval
-	$(GO) test -race -ldflags=-w -short -timeout 30m -vet=off -run 'TestScript/(run_f|resume|attach)' ./internal/test/script
+	$(GO) test -race -ldflags=-w -short -timeout 30m -vet=off -run 'TestScript/(run_fo|resume|attach)' ./internal/test/script
 
 whole:
 	$(PLAIN) test $(STRIPPED) -short -timeout 30m -vet=off . ./internal/test/... $(filter-out $(addprefix moon/,$(RACED:/=)),$(shell $(GO) list ./... | grep -v -e /internal/test/ -e '^moon$$'))

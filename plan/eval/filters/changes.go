@@ -90,7 +90,7 @@ func changedList(c *call.Input, was []any) (now, given any, err error) {
 		slices.Reverse(own)
 		return own, nil, takes(0, 0)
 	}
-	return nil, nil, unchangeable(c, was)
+	return nil, nil, unchangeable(was)
 }
 
 // changedMap is what a method makes of a map, and what it gives: another map each time.
@@ -148,7 +148,7 @@ func changedMap(c *call.Input, was any) (now, given any, err error) {
 	case "clear":
 		return c.FinishMap(value.NewDict(0)), nil, takesArguments(c, 0, 0)
 	}
-	return nil, nil, unchangeable(c, was)
+	return nil, nil, unchangeable(was)
 }
 
 func takesArguments(c *call.Input, least, most int) error {
@@ -159,7 +159,7 @@ func takesArguments(c *call.Input, least, most int) error {
 }
 
 // unchangeable refuses what is not a method of a value, or one that no list or map of a template has.
-func unchangeable(c *call.Input, v any) error {
+func unchangeable(v any) error {
 	hint := "lists have `append`, `extend`, `insert`, `pop`, `remove`, `clear` and `reverse`, and `| sort`"
 	if _, isMap := value.MapOf(v); isMap {
 		hint = "maps have `update`, `setdefault`, `pop` and `clear`"

@@ -49,8 +49,6 @@ func listFilters() map[string]*Filter {
 	return list
 }
 
-func anyOf(list []any, err error) (any, error) { return list, err }
-
 func filterLength(c *call.Input) (any, error) {
 	switch v := c.Value.(type) {
 	case string:

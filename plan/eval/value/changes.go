@@ -75,12 +75,7 @@ func hasNowhere(v any) bool {
 // anyPart reports whether is holds for an item of a list or a value of a map.
 func anyPart(v any, is func(any) bool) bool {
 	if list, ok := v.([]any); ok {
-		for _, item := range list {
-			if is(item) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(list, is)
 	}
 	m, _ := MapOf(v)
 	for _, item := range m {
@@ -113,7 +108,7 @@ func (c *Changes) state(v any) *state {
 	}
 	if list, ok := v.([]any); ok {
 		// Clipped, so that the first append copies: others may have the items behind it.
-		v = list[:len(list):len(list)]
+		v = slices.Clip(list)
 	}
 	s := &state{v}
 	c.keep(id, s)

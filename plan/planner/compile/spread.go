@@ -11,8 +11,8 @@ import (
 	"moon/plan/playbook"
 )
 
-// Spread gives a task of a play the arguments that a template stands for as a whole: `args: "{{ map }}"`, `copy: "{{ map }}"`. What the task
-// has of its own counts, as in Ansible.
+// Spread gives a task of a play the arguments that a template stands for as a whole: `args: "{{ map }}"`, `copy: "{{ map }}"`. What the
+// task has of its own counts, as in Ansible.
 func (c *Compiler) Spread(k *plan.Task, r *plan.Renderer) {
 	v := k.Src.ArgsFrom
 	if whole := k.Src.Args; k.Src.Kind == playbook.Action && c.spreads(k.Action, whole) {
