@@ -412,29 +412,33 @@ func TestNolint(t *testing.T) {
 		runs[m[1]] = true
 	}
 	comment := regexp.MustCompile(`//nolint:([\w,]+)`)
-	for pkg := range importsOf(t) {
-		paths, err := filepath.Glob(filepath.Join(pkg, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range paths {
-			code, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, m := range comment.FindAllStringSubmatch(string(code), -1) {
-				for name := range strings.SplitSeq(m[1], ",") {
-					if !runs[name] && path != "house_test.go" {
-						t.Errorf("%s silences %s, which does not run", path, name)
-					}
+	eachFile(t, func(path string, code []byte) {
+		for _, m := range comment.FindAllStringSubmatch(string(code), -1) {
+			for name := range strings.SplitSeq(m[1], ",") {
+				if !runs[name] && path != "house_test.go" {
+					t.Errorf("%s silences %s, which does not run", path, name)
 				}
 			}
 		}
-	}
+	})
 }
 
 // TestFormatted has the code as gofmt writes it, which CI would not see otherwise: it does not run the linter.
 func TestFormatted(t *testing.T) {
+	eachFile(t, func(path string, code []byte) {
+		formatted, err := format.Source(code)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if !bytes.Equal(code, formatted) {
+			t.Errorf("%s is not formatted: make fmt", path)
+		}
+	})
+}
+
+// eachFile reads every file of code.
+func eachFile(t *testing.T, do func(path string, code []byte)) {
+	t.Helper()
 	for pkg := range importsOf(t) {
 		paths, err := filepath.Glob(filepath.Join(pkg, "*.go"))
 		if err != nil {
@@ -445,13 +449,7 @@ func TestFormatted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			formatted, err := format.Source(code)
-			if err != nil {
-				t.Fatalf("%s: %v", path, err)
-			}
-			if !bytes.Equal(code, formatted) {
-				t.Errorf("%s is not formatted: make fmt", path)
-			}
+			do(path, code)
 		}
 	}
 }

@@ -287,20 +287,25 @@ func (b *planBuilder) block(id int, after []Edge, at attributes) []Edge {
 	first := ID(len(b.g.Nodes))
 	inside := at
 	// Clip makes append copy: sibling blocks must not share what they append.
-	if rescue >= 0 {
+	if rescue >= 0 && !b.tree.Emptied(rescue) {
 		inside.rescued, inside.bodies = true, append(slices.Clip(at.bodies), id)
 	}
 	around := b.failed
 	b.failed = nil
 	ends := b.list(id, []Edge{on(entry, onMet)}, inside)
 	if rescue >= 0 {
-		head := b.barrier("rescue", Any, at.essential, b.failed)
+		failed := b.failed
+		head := b.barrier("rescue", Any, at.essential, failed)
 		b.failed = nil // those are handled: for a block around only what fails in the rescue counts
 		rescued := b.list(rescue, []Edge{on(head, onMet)}, at)
 		// One of the two ends decides: the body if all went as planned, the rescue otherwise.
 		bodyEnd := b.barrier("body", All, at.essential, ends)
 		rescueEnd := b.barrier("rescued", All, at.essential, rescued)
-		ends = []Edge{on(b.barrier("ended", Any, at.essential, []Edge{on(bodyEnd, onMet), on(rescueEnd, onMet)}), onMet)}
+		decide := []Edge{on(bodyEnd, onMet), on(rescueEnd, onMet)}
+		if b.tree.Emptied(rescue) {
+			decide, b.failed = decide[:1], failed // nothing handles them
+		}
+		ends = []Edge{on(b.barrier("ended", Any, at.essential, decide), onMet)}
 	}
 	if always < 0 {
 		b.hand(around, at)

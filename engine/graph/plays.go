@@ -522,7 +522,7 @@ func (b *playBuilder) hostBlock(id int, st *playState) {
 	own := newBody(st.body)
 	inner := *st
 	inner.body = own
-	inner.at.rescued = st.at.rescued || rescue >= 0
+	inner.at.rescued = st.at.rescued || rescue >= 0 && !b.tree.Emptied(rescue)
 	inner.rescued = inner.at.rescued
 	b.members(id, &inner)
 	st.barrier = inner.barrier
@@ -605,6 +605,12 @@ func (b *playBuilder) rescue(id int, hosts []string, own *body, stops []Edge, st
 	inner.barrier, inner.stops = ordering(st.barrier, stops), nil
 	b.members(id, &inner)
 	st.barrier = inner.barrier
+	if b.tree.Emptied(id) { // as with Ansible, a failure is none the less one
+		for _, host := range entered {
+			b.alive[host] = ends[host][:1]
+		}
+		return stops
+	}
 	for _, host := range entered {
 		ends[host] = append(ends[host], b.one("rescued", slices.Concat(b.alive[host], inner.stops), st))
 		b.alive[host] = []Edge{on(b.barrier("ended", Any, st.at.essential, ends[host]), onMet)}

@@ -58,6 +58,16 @@ func (t *Tree) Branches(block int) (rescue, always int) {
 	return rescue, always
 }
 
+// Emptied reports whether tags exclude all steps of a branch. Such a rescue rescues nothing.
+func (t *Tree) Emptied(branch int) bool {
+	for i := t.Plan.Scopes[branch].First; i < t.Plan.Scopes[branch].Last; i++ {
+		if s := &t.Plan.Steps[i]; !s.Excluded || s.ExcludedBy != plan.ByTags {
+			return false
+		}
+	}
+	return true
+}
+
 // Parallel is how many members of the scope may run at once; 0 is one after the other, in the order of the file.
 func (t *Tree) Parallel(scope int) int {
 	if scope == 0 && t.Plan.Strategy == "graph" && t.Plan.Scopes[0].Parallel == 0 {
