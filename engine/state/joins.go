@@ -33,7 +33,7 @@ func (s joins) verdict(id graph.ID) (v verdict, by graph.ID) {
 		unmet = n.hits == 0 || g.Label == graph.Notified && !s.notified(id)
 	}
 	switch {
-	case !unmet && g.Kind == graph.Step && s.isSpent(&s.plan.Steps[g.Step]):
+	case !unmet && g.Kind == graph.Step && s.isUnasked(&s.plan.Steps[g.Step]):
 		return unchanged, -1
 	case !unmet, g.Join == graph.Whole:
 		return met, -1
@@ -65,6 +65,11 @@ func (s joins) notified(id graph.ID) bool {
 // heldBack are the reasons of a person for a skip: what was to be done is still to be done.
 var heldBack = []events.SkipReason{events.SkipUser, events.SkipTags}
 
+// isUnasked reports whether nothing has notified a handler, now that all that could has ended, or it has run for it before.
+func (s joins) isUnasked(h *plan.Step) bool {
+	return len(h.Notifiers) > 0 && (s.isSpent(h) || !s.notifiedBy(h, h.Notifiers))
+}
+
 // isSpent reports whether a handler has run for all that has notified it: at a place before, where the run came by. If its own conditions
 // kept it from running there, that is over, too.
 func (s joins) isSpent(h *plan.Step) bool {
@@ -81,20 +86,40 @@ func (s joins) isSpent(h *plan.Step) bool {
 
 // notifiedBy reports whether one of some of its notifiers has notified a handler.
 func (s joins) notifiedBy(h *plan.Step, some []int) bool {
+	failed := -1 // a loop is looked through once, and not for each of its items
 	for _, by := range some {
-		if !h.NamedOnly(by) && events.OnChanged.Has(s.node(by).effective) {
+		if h.NamedOnly(by) || !events.OnChanged.Has(s.node(by).effective) || s.plan.Steps[by].Group == failed {
+			continue
+		}
+		if !s.taskFailed(by) {
 			return true
 		}
+		failed = s.plan.Steps[by].Group
 	}
 	return slices.ContainsFunc(h.Named, func(n plan.Naming) bool {
 		return slices.ContainsFunc(n.Steps, func(by int) bool { return slices.Contains(some, by) }) && s.namesIt(n)
 	})
 }
 
+// taskFailed reports whether a step or another item of its loop has failed, which may be ignored or rescued: as with Ansible the items are
+// one task, and one that has failed notifies nothing.
+func (s *board) taskFailed(step int) bool {
+	p := s.plan
+	for i := p.Steps[step].Group; i < len(p.Steps) && p.Steps[i].Group == p.Steps[step].Group; i++ {
+		if events.Bad.Has(s.node(i).outcome) {
+			return true
+		}
+	}
+	return false
+}
+
 // namesIt reports whether steps have changed something and one of them has named a handler. What changed something and has no names was
 // done before it was known that they count, or not really done: whatever it could name counts.
 func (s *board) namesIt(n plan.Naming) bool {
 	changed, named := false, false
+	if len(n.Steps) > 0 && s.taskFailed(n.Steps[0]) { // they are the items of one loop
+		return false
+	}
 	for _, step := range n.Steps {
 		did := events.OnChanged.Has(s.node(step).effective)
 		changed = changed || did
