@@ -76,9 +76,10 @@ var layers = map[string][]string{
 	"engine/journal": {
 		"events/fact", "events/rundir",
 	},
-	"engine/exported":  {"engine/journal", "plan/found"},                                                                                            // files of values: it knows no runs and no plans
+	"engine/durations": {"engine/graph", "engine/journal", "events", "events/rundir", "plan"},                                                       // times by name: it decides nothing
+	"engine/exported":  {"engine/journal", "events/rundir", "plan/found"},                                                                           // files of values: it knows no runs and no plans
 	"engine/history":   {"exec/fault", "engine/journal", "events", "events/fact", "events/rundir", "plan"},                                          // runs on disk: it reads journals and makes no plan
-	"engine/statefile": {"engine/graph", "engine/journal", "events", "events/fact", "plan", "plan/prior"},                                           // what runs have made: it plans nothing and runs nothing
+	"engine/statefile": {"engine/graph", "engine/journal", "events", "events/fact", "events/rundir", "plan", "plan/prior"},                          // what runs have made: it plans nothing and runs nothing
 	"engine/state":     {"plan/counterpart", "plan/sequence", "events", "events/fact", "engine/graph", "exec/fault", "plan", "plan/bind", "secret"}, // the fold: it decides, and does nothing
 	"engine/control":   {"events/rundir"},                                                                                                           // lines through a socket: it must not know what a run is, or a client could reach past the loop
 	"engine": {
@@ -87,7 +88,7 @@ var layers = map[string][]string{
 		"plan/sequence",
 		"plan/selector",
 		"plan/found",
-		"engine/statefile", "engine/control", "engine/exact", "engine/exported", "engine/graph", "engine/history", "engine/journal", "engine/pinned", "engine/state", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
+		"engine/statefile", "engine/control", "engine/durations", "engine/exact", "engine/exported", "engine/graph", "engine/history", "engine/journal", "engine/pinned", "engine/state", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
 	},
 	"config/yamldoc": {"internal/pattern"},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
