@@ -159,13 +159,14 @@ var layers = map[string][]string{
 	"internal/app/statedir":   {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
 	"internal/cli/installing": {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
 	"internal/cli/modules":    {"internal/diag", "plan/collection", "plan/playbook"},
+	"internal/cli/lastview":   {"internal/app", "plan", "tui"}, // a file: it shows nothing
 	"internal/cli/nearby":     {"internal/pattern", "internal/diag", "plan"},
 	"internal/cli/predicted":  {"events", "plan", "tui/status"},
 	"internal/cli/recorded":   {"internal/app", "plan", "plan/prior"},
 	"internal/cli/reference":  {"exec/facts", "exec/spec", "internal/app", "internal/suggest", "plan/schema"},
 	"internal/cli": {
 		"plan/called",
-		"internal/cli/installing", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference",
+		"internal/cli/installing", "internal/cli/lastview", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
 	},

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -46,7 +47,7 @@ func (s *hearing) relay(r control.Request) control.Answer {
 	// Room for the answer: the loop must not wait for a client that is gone.
 	in := asking{r, make(chan control.Answer, 1)}
 	if !s.put(in) {
-		return control.Answer{Reason: hasEnded}
+		return control.Answer{Reason: hasEnded, Unrecorded: true}
 	}
 	return <-in.answer
 }
@@ -98,11 +99,14 @@ func (s *hearing) endUnasked(step int) {
 func (s *hearing) consider(r control.Request) control.Answer {
 	const maxID = 100
 	if r.ID == "" || len(r.ID) > maxID {
-		return control.Answer{Reason: fmt.Sprintf("a command needs an id of at most %d bytes, by which it is known when it is sent again",
+		return control.Answer{Unrecorded: true, Reason: fmt.Sprintf("a command needs an id of at most %d bytes, by which it is known when it is sent again",
 			maxID)}
 	}
 	if s.fatal != nil {
-		return control.Answer{Reason: hasEnded}
+		return control.Answer{Reason: hasEnded, Unrecorded: true}
+	}
+	if r.Do == control.Order {
+		return s.considerOrder(r)
 	}
 	commands, why := requests{s.state}.commands(r)
 	if why == "" && r.Digest == "" {
@@ -127,6 +131,18 @@ func (s *hearing) consider(r control.Request) control.Answer {
 		o := order(c)
 		s.heard(o, s.obey(o))
 	}
+	return s.asked[r.ID]
+}
+
+// considerOrder obeys a command of a screen that another process shows, as it obeys those of its own.
+func (s *hearing) considerOrder(r control.Request) control.Answer {
+	var o events.Order
+	if err := json.Unmarshal(r.Order, &o); err != nil {
+		return control.Answer{Reason: "not a command: " + err.Error(), Unrecorded: true}
+	}
+	// Who sends it is known here, and not said by the sender.
+	o.ID, o.Actor, o.Plan = r.ID, s.owner.User+" (attach)", r.Digest
+	s.heard(o, s.obey(o))
 	return s.asked[r.ID]
 }
 
