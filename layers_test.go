@@ -159,11 +159,19 @@ var layers = map[string][]string{
 	"internal/app/statedir":   {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
 	"internal/cli/installing": {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
 	"internal/cli/modules":    {"internal/diag", "plan/collection", "plan/playbook"},
-	"internal/cli/lastview":   {"internal/app", "plan", "tui"}, // a file: it shows nothing
-	"internal/cli/nearby":     {"internal/pattern", "internal/diag", "plan"},
-	"internal/cli/predicted":  {"events", "plan", "tui/status"},
-	"internal/cli/recorded":   {"internal/app", "plan", "plan/prior"},
-	"internal/cli/reference":  {"exec/facts", "exec/spec", "internal/app", "internal/suggest", "plan/schema"},
+	// A module of its own, which moon does not need.
+	"nats/link":    {}, // names and a connection
+	"nats/record":  {"engine/control", "engine/journal", "events/rundir", "nats/link"},
+	"nats/mirror":  {"engine/control", "engine/history", "events/rundir", "nats/link"},
+	"nats/serve":   {}, // a server
+	"nats/command": {"engine/history", "engine/journal", "exec/remote", "internal/app", "internal/app/statedir", "internal/cli", "nats/link", "nats/mirror", "nats/record", "nats/serve"},
+	"nats":         {"nats/command"},
+
+	"internal/cli/lastview":  {"internal/app", "plan", "tui"}, // a file: it shows nothing
+	"internal/cli/nearby":    {"internal/pattern", "internal/diag", "plan"},
+	"internal/cli/predicted": {"events", "plan", "tui/status"},
+	"internal/cli/recorded":  {"internal/app", "plan", "plan/prior"},
+	"internal/cli/reference": {"exec/facts", "exec/spec", "internal/app", "internal/suggest", "plan/schema"},
 	"internal/cli": {
 		"plan/called",
 		"internal/cli/installing", "internal/cli/lastview", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference",
@@ -218,12 +226,12 @@ var owners = []struct {
 	by   []string
 	why  string
 }{
-	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes"}, "processes have one owner, which kills their whole group; remote starts only other selves of moon; tape, assault and fakes, which are no part of it, moon and its tests"},
+	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes", "nats/command", "nats/test"}, "processes have one owner, which kills their whole group; remote and the worker of nats start only other selves of moon; tape, assault and fakes, which are no part of it, moon and its tests"},
 	{"github.com/alecthomas/kong", []string{"internal/cli"}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"internal/install", "exec/pymodule", "plan/playbook", "plan/playbook/placed", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},
-	{"net", []string{"internal/install", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret"}, "the only doors are the socket of a run, what steps reach for, and the servers of collections; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
+	{"net", []string{"internal/install", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret", "nats/serve"}, "the only doors are the socket of a run, what steps reach for, the servers of collections, and that of moon-nats; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},
 }
 

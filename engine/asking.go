@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -115,9 +116,8 @@ func (s *hearing) consider(r control.Request) control.Answer {
 	if why != "" {
 		return control.Answer{Reason: why}
 	}
-	actor := s.owner.User // nobody else gets through to here
 	order := func(c events.Command) events.Order {
-		return events.Order{ID: r.ID, Actor: actor + " (attach)", Command: c}
+		return events.Order{ID: r.ID, Actor: s.askedBy(r), Command: c}
 	}
 	// All of them or none: whoever asked has asked for one thing.
 	for _, c := range commands {
@@ -141,9 +141,14 @@ func (s *hearing) considerOrder(r control.Request) control.Answer {
 		return control.Answer{Reason: "not a command: " + err.Error(), Unrecorded: true}
 	}
 	// Who sends it is known here, and not said by the sender.
-	o.ID, o.Actor, o.Plan = r.ID, s.owner.User+" (attach)", r.Digest
+	o.ID, o.Actor, o.Plan = r.ID, s.askedBy(r), r.Digest
 	s.heard(o, s.obey(o))
 	return s.asked[r.ID]
+}
+
+// askedBy is who asks, for the journal: the user of this process, as no one else gets through to here, or the one they relay it for.
+func (s *hearing) askedBy(r control.Request) string {
+	return cmp.Or(r.By, s.owner.User) + " (attach)"
 }
 
 // requests says what another process asks for in the words of the run.

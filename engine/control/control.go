@@ -22,6 +22,9 @@ type Request struct {
 	How    string `json:"how,omitempty"`
 	Digest string `json:"digest,omitempty"` // of the plan that was looked at; another one refuses, but where Do is Order
 
+	// By is who asks, where another process relays it. Only the user that the run belongs to may write to the socket, and is believed.
+	By string `json:"by,omitempty"`
+
 	Order json.RawMessage `json:"order,omitempty"` // an events.Order, where Do is Order: what it names by number is of the plan with Digest
 }
 
