@@ -55,6 +55,7 @@ type playState struct {
 	group   *plan.Scope      // the outermost parallel group that this is in; nil for none
 	body    *body            // the block with a rescue or an always that this is in; nil for none
 	rescued bool
+	cleans  bool // in an always, and not in a block with a rescue or an always of its own
 }
 
 // body is what a block needs to know of what was built inside it.
@@ -65,10 +66,11 @@ type body struct {
 	well   map[string][]Edge // none of those has come about
 	fatal  []Edge            // each is a failure that is one of all hosts
 	gaveUp []Edge            // each is a task with run_once that has failed in a way that a rescue helps
+	due    map[string][]Edge // of an always: what its host needs behind it, and not in the rest of it
 }
 
 func newBody(outer *body) *body {
-	return &body{outer: outer, ended: map[string][]Edge{}, failed: map[string][]Edge{}, well: map[string][]Edge{}}
+	return &body{outer: outer, ended: map[string][]Edge{}, failed: map[string][]Edge{}, well: map[string][]Edge{}, due: map[string][]Edge{}}
 }
 
 // step adds a step.
@@ -284,6 +286,8 @@ func (b *playBuilder) playMember(m sequence.Member, st *playState) {
 		b.hostBlock(m.Scope, st)
 	case s.Handlers && s.Force:
 		b.forced(m.Scope, st)
+	case s.Handlers && st.cleans:
+		b.handlersOfAlways(m.Scope, st)
 	default:
 		b.members(m.Scope, st)
 	}
@@ -310,6 +314,25 @@ func (b *playBuilder) forced(id int, st *playState) {
 	st.barrier = inner.barrier
 	for _, host := range hosts {
 		b.alive[host] = []Edge{b.one("host", slices.Concat(before[host], b.alive[host], inner.stops), st)}
+	}
+}
+
+// handlersOfAlways builds handlers that are flushed in an always: one that fails takes its host out of the play behind the always, and not
+// out of the rest of it.
+func (b *playBuilder) handlersOfAlways(id int, st *playState) {
+	before, did := map[string][]Edge{}, map[string]int{}
+	hosts := b.hostsOf(id)
+	for _, host := range hosts {
+		before[host], did[host] = b.alive[host], len(b.did[host])
+	}
+	b.members(id, st)
+	for _, host := range hosts {
+		st.body.due[host] = append(st.body.due[host], b.alive[host]...)
+		rest := slices.Clone(before[host])
+		for _, n := range b.did[host][did[host]:] {
+			rest = append(rest, on(n, goes))
+		}
+		b.alive[host] = []Edge{b.one("handlers", rest, st)}
 	}
 }
 
@@ -523,7 +546,7 @@ func (b *playBuilder) hostBlock(id int, st *playState) {
 	inner := *st
 	inner.body = own
 	inner.at.rescued = st.at.rescued || rescue >= 0 && !b.tree.Emptied(rescue)
-	inner.rescued = inner.at.rescued
+	inner.rescued, inner.cleans = inner.at.rescued, false
 	b.members(id, &inner)
 	st.barrier = inner.barrier
 	stops := inner.stops
@@ -601,7 +624,7 @@ func (b *playBuilder) rescue(id int, hosts []string, own *body, stops []Edge, st
 		b.alive[host] = []Edge{on(b.barrier("rescue", All, st.at.essential, head), onMet)}
 	}
 	inner, part := *st, newBody(st.body)
-	inner.body = part
+	inner.body, inner.cleans = part, false
 	inner.barrier, inner.stops = ordering(st.barrier, stops), nil
 	b.members(id, &inner)
 	st.barrier = inner.barrier
@@ -651,13 +674,13 @@ func (b *playBuilder) always(id int, hosts []string, own *body, entry map[string
 	}
 	inner, part := *st, newBody(st.body)
 	inner.at.essential = true
-	inner.body = part
+	inner.body, inner.cleans = part, true
 	inner.barrier, inner.stops = ordering(st.barrier, stops), nil
 	before := b.cleared
 	b.members(id, &inner)
 	st.barrier = inner.barrier
 	for _, host := range hosts {
-		all := slices.Concat(ends[host], b.alive[host])
+		all := slices.Concat(ends[host], part.due[host], b.alive[host])
 		exit := []Edge{on(b.barrier("exit", All, st.at.essential, all), onMet)}
 		if b.cleared != before {
 			exit = b.forgiven(host, exit[0], own, st)

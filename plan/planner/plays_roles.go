@@ -157,9 +157,9 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 	with := *c
 	with.scene = &sc
 	with.play, with.handlers = play, play.handlers
-	var walk func(c *taskContext, t *playbook.Task, parent *vars.Role)
+	var walk func(c *taskContext, around []*playbook.Task, t *playbook.Task, parent *vars.Role)
 	walked := 0
-	walk = func(c *taskContext, t *playbook.Task, parent *vars.Role) {
+	walk = func(c *taskContext, around []*playbook.Task, t *playbook.Task, parent *vars.Role) {
 		if t.Args.IsZero() || walked > mostDependencies {
 			return
 		}
@@ -183,8 +183,9 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 		}
 		files := r.files
 		at.collections = r.searched()
+		around = append(slices.Clip(around), t)
 		for _, need := range files.Meta.Dependencies {
-			walk(&at, need, r.Role)
+			walk(&at, around, need, r.Role)
 		}
 		switch {
 		case parent == nil:
@@ -195,17 +196,21 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 		own := bindings.RoleVars{Given: t.StepVars.Entries(), Files: files, Chain: c.chain}
 		p.bindings.PutUpon(own, &sc.Defaults, &sc.RoleVars)
 		scene.Role = r.Role
-		play.handlers.takeHandlers(r, t, func() []*handler {
+		play.handlers.takeHandlers(nil, r, t, func() []*handler {
 			scene.RoleVars, scene.Defaults = sc.RoleVars, sc.Defaults
 			h := at
 			h.scene = &scene
 			given := p.enterRole(&h, t, r, false) // names of handlers may use what a role is given
 			h.params, h.block = given.params, given.block
-			return p.handlersOf(files.Handlers, &h, r, t)
+			list := p.handlersOf(files.Handlers, &h, r, t)
+			for _, one := range list {
+				one.inside = slices.Concat(around, one.inside)
+			}
+			return list
 		})
 	}
 	for _, t := range play.src.Roles {
-		walk(&with, t, nil)
+		walk(&with, nil, t, nil)
 	}
 	own := p.handlersOf(playbook.TasksOf{File: c.file, Tasks: play.src.Handlers}, &with, nil, nil)
 	play.handlers.list = append(play.handlers.list, own...)

@@ -77,7 +77,7 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 		inner[i] = &one
 	}
 	if t.ActionKey != "" { // those of `roles` are known already
-		c.handlers.takeHandlers(r, t, func() []*handler { return p.handlersOf(files.Handlers, inner[0], r, t) })
+		c.handlers.takeHandlers(c, r, t, func() []*handler { return p.handlersOf(files.Handlers, inner[0], r, t) })
 	}
 	p.visible(cs, t, r)
 	p.bindings.WarnHidden(bindings.RoleVars{Files: r.files, Chain: c.chain}, r.Name, p.names.Root, c.scene.Vars)
