@@ -44,7 +44,8 @@ type playBuilder struct {
 
 // playState is what the steps of a play have in common where they are built.
 type playState struct {
-	hosts   []string // of the batch
+	hosts   []string // of the batch, that have a step in it
+	size    int      // of the batch, with the hosts that leave it before they do anything
 	barrier []Edge   // the end of the task before, on all hosts; it only orders
 	stops   []Edge   // what is met as long as no failure has ended this for all hosts
 	linear  bool
@@ -128,9 +129,10 @@ func (b *playBuilder) batch(play *plan.Scope, id int) {
 	if len(st.hosts) == 0 {
 		return
 	}
+	st.size = max(len(st.hosts), b.p.Scopes[id].Hosts)
 	anyFatal := play.AnyFatal && play.Strategy != "free" // as Ansible has it: nobody waits for the others, so nobody stops for them
 	if play.MaxFail >= 0 && play.Strategy != "free" {
-		st.allowed = len(st.hosts) * play.MaxFail / 100
+		st.allowed = st.size * play.MaxFail / 100
 	}
 	if len(b.after) > 1 {
 		b.after = []Edge{on(b.barrier("play", All, false, b.after), onMet)}
@@ -174,7 +176,9 @@ func (b *playBuilder) batch(play *plan.Scope, id int) {
 	case anyFatal:
 		b.after = append(b.after, on(b.barrier("ended", All, false, ends), onMet))
 	case st.allowed >= 0:
-		b.after = append(b.after, on(b.quorum("ended", ends, st.allowed, len(st.hosts)), onMet))
+		b.after = append(b.after, on(b.quorum("ended", ends, st.allowed, st.size), onMet))
+	case st.size > len(st.hosts): // who does nothing does not fail, so they have not failed all
+		b.after = slices.Concat(began, st.stops, []Edge{on(b.barrier("ended", All, false, ordering(ends)), onMet)})
 	default:
 		for _, host := range st.hosts {
 			if gone, before := st.gone[host]; before {
@@ -572,7 +576,7 @@ func (b *playBuilder) hostBlock(id int, st *playState) {
 
 // count stops all hosts where too many have failed.
 func (b *playBuilder) count(spared []Edge, st *playState) {
-	enough := on(b.quorum("task", spared, st.allowed, len(st.hosts)), onMet)
+	enough := on(b.quorum("task", spared, st.allowed, st.size), onMet)
 	st.stops = []Edge{b.one("task", append([]Edge{enough}, st.stops...), st)}
 	st.barrier = ordering(st.stops)
 }

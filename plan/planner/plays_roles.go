@@ -9,6 +9,7 @@ import (
 	"moon/plan/collection"
 	"moon/plan/planner/bindings"
 	"moon/plan/planner/calls"
+	"moon/plan/planner/gates"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/vars"
@@ -129,21 +130,31 @@ func (p *playsState) visible(cs []*taskContext, t *playbook.Task, r *role) {
 	}
 }
 
-// hasBeen reports whether a role has run in this play already with what it is given here.
-func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, r *role) bool {
+// unused are the contexts of the hosts on which a role has not run in this play with what it is given here, and what says so. As with Ansible
+// it has run where a task of its own was not skipped: elsewhere it has its turn here, and where only the run knows, that decides.
+func (p *playsState) unused(cs []*taskContext, t *playbook.Task, r *role) (left []*taskContext, use string) {
+	c := cs[0]
 	if t.Dynamic || t.ActionKey == "import_role" || strings.HasSuffix(t.ActionKey, ".import_role") {
-		return false
+		return cs, ""
 	}
 	if dup := plan.FirstOf(t.AllowDup, r.files.Meta.AllowDup); !dup.IsZero() &&
 		p.ReadFlag(dup, "allow_duplicates", p.Renderer(p.env(c, nil), c.chain), false) {
-		return false
+		return cs, ""
 	}
-	key := c.scene.BatchKey() + calls.UseOf(r.Name, r.Dir, t)
-	if c.play.applied[key] {
-		return true
+	use = c.scene.BatchKey() + calls.UseOf(r.Name, r.Dir, t)
+	uses := c.play.applied[use]
+	for _, c := range cs {
+		one := *c
+		ran := func(scope int) bool {
+			open, known := gates.OfRole(p.plan, scope, r.Role, c.on.Name, t.Pos)
+			one.gates = append(slices.Clip(one.gates), open...)
+			return known
+		}
+		if !slices.ContainsFunc(uses, ran) {
+			left = append(left, &one)
+		}
 	}
-	c.play.applied[key] = true
-	return false
+	return left, use
 }
 
 // mostDependencies is how often the roles of a play may lead to another: two roles that each depend twice on the next are no more than

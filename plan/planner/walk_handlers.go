@@ -83,9 +83,8 @@ func (p *planner) handling(c *taskContext, h *handler, by calls.Callers, scope i
 	hs := c.handlers
 	in := *cmp.Or(h.around, h.use, hs.base[c.on])
 	if h.use != nil { // as with Ansible, a handler has the keys of all that its role is in
-		in.on, in.scene, in.inLoop = c.on, hs.base[c.on].scene, nil
+		in.on, in.scene, in.inLoop, in.gates = c.on, hs.base[c.on].scene, nil, nil
 		in.rescuing, in.breaking, in.caught = c.rescuing, c.breaking, c.caught
-		in.when = slices.DeleteFunc(slices.Clone(in.when), func(cond plan.Condition) bool { return cond.Gate != nil })
 	}
 	in.scope, in.notifiers, in.handler, in.pos = scope, by, true, h.task.Pos
 	in.flushes = hs.flushed[notice{c.on, h}]

@@ -199,7 +199,7 @@ type playPlanner struct {
 	maxFail  int // percentage of a batch that may fail; -1: any
 
 	handlers *handlerSet
-	applied  map[string]bool // roles that have been, with what they were given
+	applied  map[string][]int // the scopes of roles that have been, with what they were given
 }
 
 // importContext is what an import_playbook gives the plays of a file.
