@@ -134,11 +134,8 @@ func (p *playsState) visible(cs []*taskContext, t *playbook.Task, r *role) {
 // it has run where a task of its own was not skipped: elsewhere it has its turn here, and where only the run knows, that decides.
 func (p *playsState) unused(cs []*taskContext, t *playbook.Task, r *role) (left []*taskContext, use string) {
 	c := cs[0]
-	if t.Dynamic || t.ActionKey == "import_role" || strings.HasSuffix(t.ActionKey, ".import_role") {
-		return cs, ""
-	}
-	if dup := plan.FirstOf(t.AllowDup, r.files.Meta.AllowDup); !dup.IsZero() &&
-		p.ReadFlag(dup, "allow_duplicates", p.Renderer(p.env(c, nil), c.chain), false) {
+	dup, again := plan.FirstOf(t.AllowDup, r.files.Meta.AllowDup), t.Dynamic || strings.HasSuffix("."+t.ActionKey, ".import_role")
+	if again || !dup.IsZero() && p.ReadFlag(dup, "allow_duplicates", p.Renderer(p.env(c, nil), c.chain), false) {
 		return cs, ""
 	}
 	use = c.scene.BatchKey() + calls.UseOf(r.Name, r.Dir, t)
