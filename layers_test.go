@@ -196,7 +196,7 @@ var layers = map[string][]string{
 	"plan/planner/defaults":  {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/collection", "plan/eval/value", "plan/planner/compile", "plan/planner/known", "plan/planner/library", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/content":   {"internal/diag", "plan", "plan/eval", "plan/eval/value", "plan/planner/conceal", "plan/planner/library", "plan/planner/problems", "plan/source", "secret"},
 	"plan/planner/exports":   {"internal/suggest", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
-	"plan/planner/given":     {"internal/diag", "plan", "plan/eval/value", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
+	"plan/planner/given":     {"internal/diag", "plan", "plan/eval/value", "plan/found", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
 	"plan/planner/imports":   {"internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars"},
 	"plan/planner/items":     {"plan", "plan/eval/value", "plan/loops", "plan/planner/compile", "plan/planner/library", "plan/planner/outline", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret"},
 	"plan/planner/known":     {"internal/pattern", "plan/eval", "exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook"},
@@ -214,7 +214,7 @@ var layers = map[string][]string{
 	"plan/planner/problems":  {"internal/diag", "plan", "plan/eval/value", "plan/playbook"},
 	"plan/planner/prompts":   {"exec/spec", "plan", "plan/planner/known", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/relay":     {"internal/diag", "plan", "plan/playbook", "plan/vars"}, // bindings for bindings: it plans nothing
-	"plan/planner/gates":     {"internal/diag", "plan", "plan/playbook"},
+	"plan/planner/gates":     {"internal/diag", "plan", "plan/playbook", "plan/vars"},
 	"plan/planner/standin":   {"internal/diag", "plan", "plan/loops", "plan/playbook"}, // tasks for tasks: it plans none of them
 	"plan/planner/tags":      {"internal/diag", "internal/suggest", "plan", "plan/planner/problems", "plan/eval", "plan/eval/value", "plan/playbook"},
 	"plan/planner/unmatched": {"exec/spec", "plan", "plan/eval", "plan/eval/value", "plan/planner/compile", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk"},
