@@ -110,7 +110,11 @@ func notInstalled(h exec.Host, program string) error {
 	if h.Way.IsZero() {
 		return errors.New("ssh is not installed here; install OpenSSH's client")
 	}
-	return fmt.Errorf("%s is not installed here, which `connection: %s` runs", program, h.Way.Kind)
+	way := ""
+	if program == "moon-nats" {
+		way = "; put moon-nats, which is built from nats/ of moon's sources, into PATH, or run this with it"
+	}
+	return fmt.Errorf("%s is not installed here, which `connection: %s` runs%s", program, h.Way.Kind, way)
 }
 
 // buildCall is what has the sh of a host read reach.sh. ssh makes one text of all words it is given, and a shell there takes it apart;

@@ -155,7 +155,7 @@ func (s *launch) explainAway() error {
 	text := strings.Join(s.said.linesSinceMark(), "\n")
 	code := s.cmd.ProcessState.ExitCode()
 	if by := s.host.Way; !by.IsZero() && (s.fresh || code != rcNotExecutable && code != rcNotFound) {
-		return &UnreachableError{Host: *s.host, Fatal: !passing.MatchString(text), Said: by.Argv(false)[0] + ": " + s.quoteSSH(code)}
+		return &UnreachableError{Host: *s.host, Fatal: !passing.MatchString(text), Said: by.Program() + ": " + s.quoteSSH(code)}
 	}
 	switch code {
 	case rcNotExecutable, rcNotFound:

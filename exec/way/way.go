@@ -15,6 +15,10 @@ type Way struct {
 	terminal string // the same where the command needs a terminal
 }
 
+// Self is the program that this process is, if ways know it by a name: then that one is meant, and not another that PATH has. It is set
+// before anything is started.
+var Self struct{ Name, Path string }
+
 // OnTerminal stands before a word of New that is there only if the command needs a terminal.
 const OnTerminal = "\x00"
 
@@ -50,7 +54,17 @@ func (w Way) Argv(terminal bool) []string {
 	if terminal {
 		text = w.terminal
 	}
-	return strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
+	argv := strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
+	if Self.Name != "" && argv[0] == Self.Name {
+		argv[0] = Self.Path
+	}
+	return argv
+}
+
+// Program is the first of the words, as it is written.
+func (w Way) Program() string {
+	program, _, _ := strings.Cut(w.words, "\x00")
+	return program
 }
 
 // Key identifies the way among others.

@@ -17,6 +17,7 @@ import (
 	"moon/engine/history"
 	"moon/engine/journal"
 	"moon/exec/remote"
+	"moon/exec/way"
 	"moon/internal/app"
 	"moon/internal/app/statedir"
 	"moon/internal/cli"
@@ -37,6 +38,7 @@ All commands of moon are there. In addition, and instead:
   moon-nats show RUN                                 what became of a run
   moon-nats attach [--tui] [RUN], moon-nats tui RUN  follow, or attend, a run that another machine executes
   moon-nats resume RUN [--take]                      continue a run here whose process is gone; --take: from a process that lives
+  moon-nats agent [--name NAME]                      on a host: connect from there, and serve it to plays by ` + "`connection: nats`" + `
   moon-nats worker                                   resume runs whose process is gone, as they come
 
 Flags, before or after the command: --nats URL (or MOON_NATS, default nats://127.0.0.1:4222), --creds FILE, --ca FILE, --cert FILE and
@@ -45,6 +47,12 @@ Flags, before or after the command: --nats URL (or MOON_NATS, default nats://127
 
 // Main runs moon-nats with the arguments after its name, and returns the exit code.
 func Main(args []string) int {
+	way.Self.Name = "moon-nats"
+	if path, err := os.Executable(); err == nil {
+		way.Self.Path = path
+	} else {
+		way.Self.Name = "" // then it is looked for in PATH
+	}
 	// An agent on another machine is this program, too.
 	if asked, err := remote.Asked(args, os.Stdout); asked {
 		if err != nil {
@@ -76,6 +84,10 @@ func run(args []string) (int, error) {
 	if args[0] == "help" {
 		return passOn(nil, args[1], "--help"), nil
 	}
+	// What this process starts, such as the lanes to hosts, reaches the same servers.
+	if err := toEnv(o); err != nil {
+		return app.ExitUsage, err
+	}
 	// Only moon-nats continues its runs, so they are not where moon looks.
 	if err := statedir.Nest("moon-nats"); err != nil {
 		return app.ExitUsage, err
@@ -83,6 +95,13 @@ func run(args []string) (int, error) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	switch args[0] {
+	case "agent":
+		if isFrames(args[1:], os.Stdin) {
+			break
+		}
+		return serveHost(ctx, o, args[1:])
+	case "lane":
+		return joinLane(ctx, o, args[1:])
 	case "config":
 		fmt.Print(serve.Example)
 		return app.ExitDone, nil
@@ -302,6 +321,9 @@ func named(ctx context.Context, l *link.Link, args []string) (id string, at int,
 	return id, at, err
 }
 
+// usualURL is that of a server that moon-nats serve starts.
+const usualURL = "nats://127.0.0.1:4222"
+
 // flags takes those of NATS out of the arguments.
 func flags(args []string) (o link.Options, rest []string, err error) {
 	o = link.Options{
@@ -309,7 +331,7 @@ func flags(args []string) (o link.Options, rest []string, err error) {
 		Cert: os.Getenv("MOON_NATS_CERT"), Key: os.Getenv("MOON_NATS_KEY"),
 	}
 	if o.URL == "" {
-		o.URL = "nats://127.0.0.1:4222"
+		o.URL = usualURL
 	}
 	into := map[string]*string{"--nats": &o.URL, "--creds": &o.Credentials, "--ca": &o.CA, "--cert": &o.Cert, "--key": &o.Key}
 	replicas, lease := os.Getenv("MOON_NATS_REPLICAS"), os.Getenv("MOON_NATS_LEASE")

@@ -50,16 +50,35 @@ type Link struct {
 
 	LeaseFor time.Duration // how long a process counts as alive that says nothing
 
-	denied sync.Map // subjects that the servers do not let this user write to
+	denied     sync.Map // subjects that the servers do not let this user write to
+	deniedRead sync.Map // and those that it may not read
 }
 
-var deniedTo = regexp.MustCompile(`(?i)violation for publish to "([^"]+)"`)
+var (
+	deniedTo   = regexp.MustCompile(`(?i)violation for publish to "([^"]+)"`)
+	deniedFrom = regexp.MustCompile(`(?i)violation for subscription to "([^"]+)"`)
+)
 
 // note takes what the servers say by themselves.
 func (l *Link) note(_ *nats.Conn, _ *nats.Subscription, err error) {
 	if m := deniedTo.FindStringSubmatch(err.Error()); m != nil {
 		l.denied.Store(m[1], true)
 	}
+	if m := deniedFrom.FindStringSubmatch(err.Error()); m != nil {
+		l.deniedRead.Store(m[1], true)
+	}
+}
+
+// Denied reports whether the servers have refused to pass on what was sent to a subject.
+func (l *Link) Denied(subject string) bool {
+	_, denied := l.denied.Load(subject)
+	return denied
+}
+
+// DeniedRead reports whether the servers have refused a subscription.
+func (l *Link) DeniedRead(subject string) bool {
+	_, denied := l.deniedRead.Load(subject)
+	return denied
 }
 
 // DeniedError says that the servers do not let a user do something.
@@ -91,19 +110,19 @@ func (l *Link) Ask(subject string, data []byte, within time.Duration) ([]byte, e
 		case !errors.Is(err, nats.ErrTimeout):
 			return nil, err
 		}
-		if _, denied := l.denied.Load(subject); denied {
+		if l.Denied(subject) {
 			return nil, &DeniedError{l.User}
 		}
 	}
 	return nil, nats.ErrTimeout
 }
 
-// Dial connects, and makes what runs are kept in where it is missing.
-func Dial(ctx context.Context, o Options) (_ *Link, err error) {
-	set := []nats.Option{
+// Connect connects, and asks for nothing that servers keep.
+func Connect(o Options, more ...nats.Option) (*Link, error) {
+	set := append([]nats.Option{
 		nats.Name("moon"), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond), nats.RetryOnFailedConnect(false),
-		nats.Timeout(patience),
-	}
+		nats.Timeout(patience), nats.FlusherTimeout(patience), // a server that takes nothing is one that has gone
+	}, more...)
 	if o.Credentials != "" {
 		set = append(set, nats.UserCredentials(o.Credentials))
 	}
@@ -123,13 +142,22 @@ func Dial(ctx context.Context, o Options) (_ *Link, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w; moon-nats serve starts a server of your own", withoutPassword(o.URL), err)
 	}
+	l.Conn = conn
+	return l, nil
+}
+
+// Dial connects, and makes what runs are kept in where it is missing.
+func Dial(ctx context.Context, o Options) (_ *Link, err error) {
+	l, err := Connect(o)
+	if err != nil {
+		return nil, err
+	}
 	defer func() {
 		if err != nil {
-			conn.Close()
+			l.Close()
 		}
 	}()
-	l.Conn = conn
-	if l.JS, err = jetstream.New(conn, jetstream.WithPublishAsyncTimeout(patience)); err != nil {
+	if l.JS, err = jetstream.New(l.Conn, jetstream.WithPublishAsyncTimeout(patience)); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*patience)
@@ -192,6 +220,9 @@ func userHere() string {
 
 var noWord = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
+// IsWord reports whether a text can be a word of a subject, and names nothing else.
+func IsWord(text string) bool { return text != "" && !noWord.MatchString(text) }
+
 // wordOf is a name as one word of a subject.
 func wordOf(name string) string {
 	return cmp.Or(strings.Trim(noWord.ReplaceAllString(name, "_"), "_"), "unknown")
@@ -214,6 +245,26 @@ func All(id string) string { return "moon.runs." + id + ".>" }
 
 // Control is the subject of requests to a run, by a user.
 func Control(id, by string) string { return "moon.control." + id + "." + by }
+
+// ToAgent is the subject of what goes to the agent of a host: open, who, or the id of a lane.
+func ToAgent(host, about string) string { return "moon.agents." + hostWord(host) + "." + about }
+
+// FromAgent is the subject of what the agent of a host says in a lane.
+func FromAgent(host, lane string) string { return "moon.lanes." + hostWord(host) + "." + lane }
+
+// hostWord is the name of a host as one word of a subject. Two names never have the same.
+func hostWord(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_':
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
 
 // RunOf is the run that a subject is about, or "".
 func RunOf(subject string) string {
@@ -258,6 +309,9 @@ func (l *Link) HolderOf(ctx context.Context, id string) (*Holder, error) {
 	}
 	return &h, nil
 }
+
+// String is the holder as a person is told of it.
+func (h Holder) String() string { return fmt.Sprintf("%s on %s, process %d", h.User, h.Host, h.PID) }
 
 // Self is this process as the holder of a run.
 func (l *Link) Self(writer string) Holder {

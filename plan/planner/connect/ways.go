@@ -182,6 +182,10 @@ var routes = []route{
 		},
 		inside: "the namespaces",
 	},
+	{
+		names: []string{"nats"}, // hosts that call home: moon-nats knows where to
+		words: func(w *words) { w.add("moon-nats", "lane", w.address) },
+	},
 }
 
 // intoPod are the words of kubectl and of what is like it.

@@ -1,0 +1,202 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/user"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"moon/nats/lane"
+)
+
+// session is a lane at its far end, and the program that it leads to.
+//
+//	Pipe ─▶ stdin ─▶ program ─▶ stdout, stderr ─▶ Pipe
+//	lane gone, or stop ─▶ stdin closed ── ending ──▶ KILL to the group
+type session struct {
+	pipe *lane.Pipe
+	argv []string
+	dir  string
+	env  []string
+
+	once    sync.Once
+	stopped chan struct{} // closed when the agent ends it
+	over    chan struct{} // closed when the program has ended
+}
+
+// ending is how long a program has to end when its lane has gone. moon's own agent ends what it runs meanwhile, and in order.
+const ending = 5 * time.Second
+
+// holding is how long output is waited for that others hold open when the program has ended, as daemons do.
+const holding = 500 * time.Millisecond
+
+// stop ends the program.
+func (s *session) stop() { s.once.Do(func() { close(s.stopped) }) }
+
+// run runs the program to its end, and says for people how that was.
+func (s *session) run() string {
+	defer s.pipe.Close()
+	code, err := s.runProgram()
+	text, _ := json.Marshal(lane.Ending{Code: code, Error: err}) // of numbers and texts
+	if s.pipe.Send(lane.Exit, text) == nil && s.pipe.Settle() == nil {
+		return fmt.Sprintf("exit code %d", code)
+	}
+	return fmt.Sprint(s.pipe.Why())
+}
+
+// runProgram does so; problem says what other than its exit code there is to be said.
+func (s *session) runProgram() (code int, problem string) {
+	// No other package starts it: processes of exec/process are killed with this one, and what runs here must see the end of its input
+	// instead, to end what it has started itself.
+	cmd := exec.Command(s.argv[0], s.argv[1:]...) //nolint:noctx // it is ended in steps
+	cmd.Dir, cmd.Env = s.dir, s.env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	var ours, theirs [3]*os.File
+	closeAll := func(files [3]*os.File) {
+		for _, f := range files {
+			_ = f.Close() // a pipe has nothing to flush; nil: there is none
+		}
+	}
+	for i := range ours {
+		r, w, err := os.Pipe()
+		if err != nil {
+			closeAll(ours)
+			closeAll(theirs)
+			return lane.Lost, err.Error()
+		}
+		ours[i], theirs[i] = r, w
+		if i == 0 {
+			ours[i], theirs[i] = w, r
+		}
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
+	err := cmd.Start()
+	closeAll(theirs)
+	if err != nil {
+		closeAll(ours)
+		return rcNotFound, err.Error()
+	}
+	go s.passInput(ours[0])
+	var outputs sync.WaitGroup
+	for kind, f := range map[lane.Kind]*os.File{lane.Out: ours[1], lane.Err: ours[2]} {
+		outputs.Go(func() { s.passOutput(kind, f) })
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		awaitEnd(cmd.Process.Pid)
+	}()
+	asked := s.awaitLeader(cmd.Process.Pid, ours[0], ended)
+	_ = cmd.Wait() // its status says it
+	close(s.over)
+	for _, f := range ours[1:] { // one that is being read from; the others see that it is over
+		_ = f.SetReadDeadline(time.Now().Add(holding))
+	}
+	outputs.Wait()
+	closeAll(ours)
+	if asked {
+		return lane.Lost, "connection closed: the agent has ended"
+	}
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal()), ""
+	}
+	return cmd.ProcessState.ExitCode(), ""
+}
+
+// rcNotFound is what a shell says of a program that there is not.
+const rcNotFound = 127
+
+// awaitLeader waits for the end of the program, and brings it about where the lane has gone or the agent ends; it reports the latter. As
+// long as the program is not reaped, its id, and so that of its group, is not another's.
+func (s *session) awaitLeader(pid int, stdin io.Closer, ended <-chan struct{}) (asked bool) {
+	select {
+	case <-ended:
+		return false
+	case <-s.pipe.Gone():
+	case <-s.stopped:
+		asked = true
+	}
+	_ = stdin.Close() // it was closed before if the input has ended
+	select {
+	case <-ended:
+	case <-time.After(ending):
+	}
+	_ = syscall.Kill(-pid, syscall.SIGKILL) // ESRCH: no one is left
+	<-ended
+	return asked
+}
+
+// awaitEnd waits for the end of a process, and leaves it to be reaped.
+func awaitEnd(pid int) {
+	for {
+		var info unix.Siginfo
+		if err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT, nil); err != unix.EINTR {
+			return
+		}
+	}
+}
+
+// passInput writes what comes to the program. What it does not read is thrown away.
+func (s *session) passInput(stdin io.WriteCloser) {
+	for {
+		item, err := s.pipe.Next()
+		if err != nil {
+			return // awaitLeader closes it
+		}
+		switch item.Kind {
+		case lane.In:
+			_, _ = stdin.Write(item.Data) // EPIPE: a program need not read
+			s.pipe.Used(item)
+		case lane.InEnd:
+			_ = stdin.Close()
+		}
+	}
+}
+
+// passOutput reads what the program prints to its end, also if no one wants it any more.
+func (s *session) passOutput(kind lane.Kind, from *os.File) {
+	buf := make([]byte, lane.Chunk)
+	for {
+		// The other side may take its time, so the time counts from one reading to the next, and not from the end.
+		select {
+		case <-s.over:
+			_ = from.SetReadDeadline(time.Now().Add(holding))
+		default:
+		}
+		n, err := from.Read(buf)
+		if n > 0 {
+			_ = s.pipe.Send(kind, buf[:n]) // the lane has gone
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// surroundings are where programs start, and their environment: as after a login, and without the agent's own keys.
+func surroundings() (dir string, env []string) {
+	for _, entry := range os.Environ() {
+		if !strings.HasPrefix(entry, "MOON_NATS") {
+			env = append(env, entry)
+		}
+	}
+	dir = os.Getenv("HOME")
+	if dir == "" {
+		if u, err := user.Current(); err == nil {
+			dir = u.HomeDir
+			env = append(env, "HOME="+dir, "USER="+u.Username, "LOGNAME="+u.Username)
+		}
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		dir = "/"
+	}
+	return dir, env
+}

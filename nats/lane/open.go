@@ -1,0 +1,137 @@
+package lane
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"moon/nats/link"
+)
+
+// Request asks the agent of a host to open a lane to a program.
+type Request struct {
+	Lane string   `json:"lane"` // its id, a word that is never used again
+	Argv []string `json:"argv"`
+	By   string   `json:"by"` // for people
+}
+
+// Ending is how a program has ended.
+type Ending struct {
+	Code  int    `json:"code"`
+	Error string `json:"error,omitempty"` // why the program did not run, or was ended
+}
+
+// Lost is the exit code where the lane, and not the program, is what failed; ssh has the same.
+const Lost = 255
+
+// opening is how long an agent has to answer.
+const opening = 10 * time.Second
+
+// Run runs a program at the agent of a host, joined to the standard input and output of this process, and returns its exit code.
+func Run(ctx context.Context, l *link.Link, host string, argv []string, in io.Reader, out, errs io.Writer) (code int, err error) {
+	id := rand.Text()
+	there := link.ToAgent(host, id)
+	p := NewPipe(func(frame []byte) error { return l.Conn.Publish(there, frame) })
+	defer p.HangUp()
+	nobody := make(chan struct{}, 1)
+	// The agent says all in one subject, which is also where a server says that no one listens.
+	here := link.FromAgent(host, id)
+	if _, err := l.Conn.Subscribe(here, func(m *nats.Msg) {
+		if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
+			nobody <- struct{}{}
+			return
+		}
+		p.Take(m.Data)
+	}); err != nil {
+		return Lost, err
+	}
+	text, err := json.Marshal(Request{Lane: id, Argv: argv, By: l.Self("").String()})
+	if err != nil {
+		return Lost, err
+	}
+	if err := l.Conn.PublishRequest(link.ToAgent(host, "open"), here, text); err != nil {
+		return Lost, err
+	}
+	if err := awaitAgent(ctx, l, host, p, nobody); err != nil {
+		return Lost, err
+	}
+	go sendInput(p, in)
+	stop := context.AfterFunc(ctx, p.HangUp)
+	defer stop()
+	for {
+		item, err := p.Next()
+		switch {
+		case ctx.Err() != nil:
+			return Lost, errors.New("the lane was ended")
+		case err != nil:
+			return Lost, fmt.Errorf("%s: %w", host, err)
+		}
+		switch item.Kind {
+		case Out:
+			_, err = out.Write(item.Data)
+		case Err:
+			_, err = errs.Write(item.Data)
+		case Exit:
+			var e Ending
+			if err := json.Unmarshal(item.Data, &e); err != nil {
+				return Lost, fmt.Errorf("%s: %w", host, errBroken)
+			}
+			p.Beat() // the agent waits for it
+			_ = l.Conn.FlushTimeout(opening)
+			p.Close()
+			if e.Error != "" {
+				return e.Code, fmt.Errorf("%s: %s", host, e.Error)
+			}
+			return e.Code, nil
+		}
+		if err != nil {
+			return Lost, err // who wanted the output has gone
+		}
+		p.Used(item)
+	}
+}
+
+// awaitAgent waits until the agent has answered.
+func awaitAgent(ctx context.Context, l *link.Link, host string, p *Pipe, nobody <-chan struct{}) error {
+	late := time.NewTimer(opening)
+	defer late.Stop()
+	look := time.NewTicker(50 * time.Millisecond) // a refusal of the server comes to the connection
+	defer look.Stop()
+	for {
+		select {
+		case <-p.First():
+			return nil
+		case <-nobody:
+			return fmt.Errorf("%s: connection refused: no agent of this name is connected; start `moon-nats agent --name %s` there", host, host)
+		case <-look.C:
+			if l.Denied(link.ToAgent(host, "open")) {
+				return fmt.Errorf("%s: permission denied: the servers do not let %s open lanes", host, l.User)
+			}
+		case <-late.C:
+			return fmt.Errorf("%s: connection timed out: its agent does not answer", host)
+		case <-ctx.Done():
+			return errors.New("the lane was ended")
+		}
+	}
+}
+
+// sendInput sends what comes until its end.
+func sendInput(p *Pipe, in io.Reader) {
+	buf := make([]byte, Chunk)
+	for {
+		n, err := in.Read(buf)
+		if n > 0 && p.Send(In, buf[:n]) != nil {
+			return // the lane has ended
+		}
+		if err != nil {
+			_ = p.Send(InEnd, nil) // likewise
+			return
+		}
+	}
+}
