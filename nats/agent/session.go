@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -181,6 +183,22 @@ func (s *session) passOutput(kind lane.Kind, from *os.File) {
 	}
 }
 
+// itself are the variables by which moon, when it looks for a program of its own on this host, finds that this is one, if it is the same.
+// The name leads to what runs, whatever has become of the file.
+func itself() []string {
+	path := fmt.Sprintf("/proc/%d/exe", os.Getpid())
+	f, err := os.Open(path)
+	if err != nil {
+		return nil // then a copy is sent
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return nil // likewise
+	}
+	return []string{"MOON_SELF=" + path, "MOON_SELF_SUM=" + hex.EncodeToString(sum.Sum(nil))}
+}
+
 // surroundings are where programs start, and their environment: as after a login, and without the agent's own keys.
 func surroundings() (dir string, env []string) {
 	for _, entry := range os.Environ() {
@@ -195,6 +213,7 @@ func surroundings() (dir string, env []string) {
 			env = append(env, "HOME="+dir, "USER="+u.Username, "LOGNAME="+u.Username)
 		}
 	}
+	env = append(env, itself()...)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		dir = "/"
 	}

@@ -340,7 +340,7 @@ func flags(args []string) (o link.Options, rest []string, err error) {
 		name, value, given := strings.Cut(args[i], "=")
 		to, known := into[name]
 		switch {
-		case args[i] == "--":
+		case args[i] == "--", len(rest) == 1 && rest[0] == "lane": // what follows is of another program
 			return o, append(rest, args[i:]...), nil
 		case !known:
 			rest = append(rest, args[i])
