@@ -163,9 +163,11 @@ var layers = map[string][]string{
 	"nats/link":    {}, // names and a connection
 	"nats/record":  {"engine/control", "engine/journal", "events/rundir", "nats/link"},
 	"nats/mirror":  {"engine/control", "engine/history", "events/rundir", "nats/link"},
-	"nats/serve":   {}, // a server
+	"nats/serve":   {},                         // a server
+	"nats/lane":    {"nats/link"},              // bytes and how they arrive: it starts nothing
+	"nats/agent":   {"nats/lane", "nats/link"}, // hosts: it knows no runs and no frames
 	"nats/test":    {"nats/command", "nats/link", "nats/serve"},
-	"nats/command": {"engine/history", "engine/journal", "exec/remote", "internal/app", "internal/app/statedir", "internal/cli", "nats/link", "nats/mirror", "nats/record", "nats/serve"},
+	"nats/command": {"engine/history", "engine/journal", "exec/remote", "exec/way", "internal/app", "internal/app/statedir", "internal/cli", "nats/agent", "nats/lane", "nats/link", "nats/mirror", "nats/record", "nats/serve"},
 	"nats":         {"nats/command"},
 
 	"internal/cli/lastview":  {"internal/app", "plan", "tui"}, // a file: it shows nothing
@@ -227,7 +229,7 @@ var owners = []struct {
 	by   []string
 	why  string
 }{
-	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes", "nats/command", "nats/test"}, "processes have one owner, which kills their whole group; remote and the worker of nats start only other selves of moon; tape, assault and fakes, which are no part of it, moon and its tests"},
+	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes", "nats/agent", "nats/command", "nats/test"}, "processes have one owner, which kills their whole group; remote and the worker of nats start only other selves of moon; what an agent of nats starts must outlive a kill of it, to see the end of its input and end its own steps in order; tape, assault and fakes, which are no part of it, moon and its tests"},
 	{"github.com/alecthomas/kong", []string{"internal/cli"}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"internal/install", "exec/pymodule", "plan/playbook", "plan/playbook/placed", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs"},
