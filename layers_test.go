@@ -163,11 +163,11 @@ var layers = map[string][]string{
 	"nats/link":    {}, // names and a connection
 	"nats/record":  {"engine/control", "engine/journal", "events/rundir", "nats/link"},
 	"nats/mirror":  {"engine/control", "engine/history", "events/rundir", "nats/link"},
-	"nats/serve":   {},                         // a server
-	"nats/lane":    {"nats/link"},              // bytes and how they arrive: it starts nothing
-	"nats/agent":   {"nats/lane", "nats/link"}, // hosts: it knows no runs and no frames
+	"nats/serve":   {},                            // a server
+	"nats/session": {"nats/link"},                 // bytes and how they arrive: it starts nothing
+	"nats/agent":   {"nats/session", "nats/link"}, // hosts: it knows no runs and no frames
 	"nats/test":    {"nats/command", "nats/link", "nats/serve"},
-	"nats/command": {"engine/history", "engine/journal", "exec/remote", "exec/way", "internal/app", "internal/app/statedir", "internal/cli", "nats/agent", "nats/lane", "nats/link", "nats/mirror", "nats/record", "nats/serve"},
+	"nats/command": {"engine/history", "engine/journal", "exec/remote", "exec/way", "internal/app", "internal/app/statedir", "internal/cli", "nats/agent", "nats/session", "nats/link", "nats/mirror", "nats/record", "nats/serve"},
 	"nats":         {"nats/command"},
 
 	"internal/cli/lastview":  {"internal/app", "plan", "tui"}, // a file: it shows nothing

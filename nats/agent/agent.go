@@ -14,8 +14,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"moon/nats/lane"
 	"moon/nats/link"
+	"moon/nats/session"
 )
 
 // Options are what an agent is.
@@ -36,8 +36,8 @@ type Agent struct {
 	refused chan error // why it cannot be the agent of a name
 
 	mu       sync.Mutex
-	sessions map[string]*session // by lane
-	ended    bool                // no more lanes are taken
+	sessions map[string]*program // by session
+	ended    bool                // no more sessions are taken
 	all      sync.WaitGroup
 }
 
@@ -45,10 +45,10 @@ type Agent struct {
 type notice struct {
 	ID    string      `json:"id"`
 	Agent link.Holder `json:"agent"`
-	Ready bool        `json:"ready"` // it takes lanes
+	Ready bool        `json:"ready"` // it takes sessions
 }
 
-// goesBefore reports whether the agent of a notice stays, and that of another ends. One that takes lanes stays; of two, as after a
+// goesBefore reports whether the agent of a notice stays, and that of another ends. One that takes sessions stays; of two, as after a
 // partition, the older does.
 func (n notice) goesBefore(other notice) bool {
 	if n.Ready != other.Ready {
@@ -60,7 +60,7 @@ func (n notice) goesBefore(other notice) bool {
 	return n.ID < other.ID
 }
 
-// An agent listens for others of its name before it takes lanes, and then says from time to time that it is there: a partition in which
+// An agent listens for others of its name before it takes sessions, and then says from time to time that it is there: a partition in which
 // two could start may end without either noticing.
 const (
 	listening = time.Second
@@ -72,7 +72,7 @@ func Serve(ctx context.Context, by link.Options, o Options) error {
 	if o.Retry == 0 {
 		o.Retry = 2 * time.Second
 	}
-	a := &Agent{o: o, refused: make(chan error, 1), sessions: map[string]*session{}, self: notice{ID: rand.Text()}}
+	a := &Agent{o: o, refused: make(chan error, 1), sessions: map[string]*program{}, self: notice{ID: rand.Text()}}
 	a.dir, a.env = surroundings()
 	if err := a.connect(ctx, by); err != nil || a.link == nil {
 		return err
@@ -83,7 +83,7 @@ func Serve(ctx context.Context, by link.Options, o Options) error {
 	if err := a.claimNames(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
-	if err := a.takeLanes(); err != nil {
+	if err := a.takeSessions(); err != nil {
 		return err
 	}
 	a.logf("ready: %s at %s", strings.Join(shorten(o.Names), ", "), a.link.Conn.ConnectedUrlRedacted())
@@ -200,14 +200,14 @@ func (a *Agent) hear(name string, text []byte) {
 	}
 }
 
-// takeLanes begins to open lanes.
-func (a *Agent) takeLanes() error {
+// takeSessions begins to open sessions.
+func (a *Agent) takeSessions() error {
 	for _, name := range a.o.Names {
-		// In a queue: should there be two agents for a moment, no lane is opened twice.
+		// In a queue: should there be two agents for a moment, no session is opened twice.
 		_, err := a.link.Conn.QueueSubscribe(link.ToAgent(name, "open"), "agent", func(m *nats.Msg) {
-			var r lane.Request
-			if err := json.Unmarshal(m.Data, &r); err != nil || len(r.Argv) == 0 || !link.IsWord(r.Lane) {
-				a.logf("%s: what came is not a request to open a lane", name)
+			var r session.Request
+			if err := json.Unmarshal(m.Data, &r); err != nil || len(r.Argv) == 0 || !link.IsWord(r.Session) {
+				a.logf("%s: what came is not a request to open a session", name)
 				return
 			}
 			a.open(name, r)
@@ -222,35 +222,35 @@ func (a *Agent) takeLanes() error {
 	return a.link.Conn.FlushTimeout(listening * 5)
 }
 
-// open opens a lane.
-func (a *Agent) open(name string, r lane.Request) {
-	out := link.FromAgent(name, r.Lane)
-	p := lane.NewPipe(func(frame []byte) error { return a.link.Conn.Publish(out, frame) })
-	sub, err := a.link.Conn.Subscribe(link.ToAgent(name, r.Lane), func(m *nats.Msg) { p.Take(m.Data) })
+// open opens a session.
+func (a *Agent) open(name string, r session.Request) {
+	out := link.FromAgent(name, r.Session)
+	p := session.NewPipe(func(frame []byte) error { return a.link.Conn.Publish(out, frame) })
+	sub, err := a.link.Conn.Subscribe(link.ToAgent(name, r.Session), func(m *nats.Msg) { p.Take(m.Data) })
 	if err != nil {
 		p.Close()
 		return
 	}
-	s := &session{pipe: p, argv: r.Argv, dir: a.dir, env: a.env, stopped: make(chan struct{}), over: make(chan struct{})}
+	s := &program{pipe: p, argv: r.Argv, dir: a.dir, env: a.env, stopped: make(chan struct{}), over: make(chan struct{})}
 	a.mu.Lock()
-	if a.ended || a.sessions[r.Lane] != nil {
+	if a.ended || a.sessions[r.Session] != nil {
 		a.mu.Unlock()
 		p.Close()
 		_ = sub.Unsubscribe() // the connection ends it, too
 		return
 	}
-	a.sessions[r.Lane] = s
+	a.sessions[r.Session] = s
 	a.all.Add(1)
 	a.mu.Unlock()
 	p.Beat()
-	a.logf("%s: lane %s opened by %s", name, r.Lane, r.By)
+	a.logf("%s: session %s opened by %s", name, r.Session, r.By)
 	go func() {
 		defer a.all.Done()
 		why := s.run()
-		a.logf("%s: lane %s ended: %s", name, r.Lane, why)
+		a.logf("%s: session %s ended: %s", name, r.Session, why)
 		_ = sub.Unsubscribe()
 		a.mu.Lock()
-		delete(a.sessions, r.Lane)
+		delete(a.sessions, r.Session)
 		a.mu.Unlock()
 	}()
 }

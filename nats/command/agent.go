@@ -15,8 +15,8 @@ import (
 
 	"moon/internal/app"
 	"moon/nats/agent"
-	"moon/nats/lane"
 	"moon/nats/link"
+	"moon/nats/session"
 )
 
 // isFrames reports whether this process is moon's own agent, which speaks in frames over its standard input: the other one is started by
@@ -30,7 +30,7 @@ func isFrames(args []string, in *os.File) bool {
 	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0
 }
 
-// serveHost serves this machine to plays until it is told to end.
+// serveHost serves this machine to plays until a signal ends it.
 func serveHost(ctx context.Context, o link.Options, args []string) (int, error) {
 	name, names := "", ""
 	if err := take(args, map[string]*string{"--name": &name, "--names": &names}); err != nil {
@@ -77,23 +77,23 @@ func spread(text string) (list []string, err error) {
 	return list, nil
 }
 
-// joinLane runs a command at the agent of a host. moon starts it; what it prints is read as ssh's is, and its exit code is the command's.
-func joinLane(ctx context.Context, o link.Options, args []string) (int, error) {
+// joinSession runs a command at the agent of a host. moon starts it; what it prints is read as ssh's is, and its exit code is the command's.
+func joinSession(ctx context.Context, o link.Options, args []string) (int, error) {
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
 	}
 	if len(args) < 2 {
-		return app.ExitUsage, errors.New("lane needs the name of a host and a command, as in moon-nats lane web1 uname -a")
+		return app.ExitUsage, errors.New("connect needs the name of a host and a command, as in moon-nats connect web1 uname -a")
 	}
-	// Who wants the output may go before the lane has ended, which is found by writing to it.
+	// Who wants the output may go before the session has ended, which is found by writing to it.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
-	code := lane.Lost
+	code := session.Lost
 	l, err := dialPatiently(o)
 	if err == nil {
 		defer l.Close()
-		code, err = lane.Run(ctx, l, args[0], args[1:], os.Stdin, os.Stdout, os.Stderr)
+		code, err = session.Run(ctx, l, args[0], args[1:], os.Stdin, os.Stdout, os.Stderr)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err) // moon says by which program

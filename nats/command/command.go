@@ -84,7 +84,7 @@ func run(args []string) (int, error) {
 	if args[0] == "help" {
 		return passOn(nil, args[1], "--help"), nil
 	}
-	// What this process starts, such as the lanes to hosts, reaches the same servers.
+	// What this process starts, such as the sessions to hosts, reaches the same servers.
 	if err := toEnv(o); err != nil {
 		return app.ExitUsage, err
 	}
@@ -100,8 +100,8 @@ func run(args []string) (int, error) {
 			break
 		}
 		return serveHost(ctx, o, args[1:])
-	case "lane":
-		return joinLane(ctx, o, args[1:])
+	case "connect":
+		return joinSession(ctx, o, args[1:])
 	case "config":
 		fmt.Print(serve.Example)
 		return app.ExitDone, nil
@@ -340,7 +340,7 @@ func flags(args []string) (o link.Options, rest []string, err error) {
 		name, value, given := strings.Cut(args[i], "=")
 		to, known := into[name]
 		switch {
-		case args[i] == "--", len(rest) == 1 && rest[0] == "lane": // what follows is of another program
+		case args[i] == "--", len(rest) == 1 && rest[0] == "connect": // what follows is of another program
 			return o, append(rest, args[i:]...), nil
 		case !known:
 			rest = append(rest, args[i])

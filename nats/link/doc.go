@@ -4,8 +4,8 @@
 //	moon.runs.ID.file      pieces of the files that the journal names: values, plans, output
 //	moon.control.ID.USER   requests to the process that has the run, and its answers
 //	leases/ID              who has the run, for as long as it says so
-//	moon.agents.HOST.*     to the agent of a host: open, who, and what goes into a lane
-//	moon.lanes.HOST.LANE   what comes out of a lane
+//	moon.agents.HOST.*     to the agent of a host: open, who, and by its id what goes into a session
+//	moon.sessions.HOST.ID  what comes out of a session
 //
 // The first two are one stream, so that what a record names always comes before the record. It knows no runs, and decides nothing.
 package link

@@ -246,11 +246,11 @@ func All(id string) string { return "moon.runs." + id + ".>" }
 // Control is the subject of requests to a run, by a user.
 func Control(id, by string) string { return "moon.control." + id + "." + by }
 
-// ToAgent is the subject of what goes to the agent of a host: open, who, or the id of a lane.
+// ToAgent is the subject of what goes to the agent of a host: open, who, or the id of a session.
 func ToAgent(host, about string) string { return "moon.agents." + hostWord(host) + "." + about }
 
-// FromAgent is the subject of what the agent of a host says in a lane.
-func FromAgent(host, lane string) string { return "moon.lanes." + hostWord(host) + "." + lane }
+// FromAgent is the subject of what the agent of a host says in a session.
+func FromAgent(host, session string) string { return "moon.sessions." + hostWord(host) + "." + session }
 
 // hostWord is the name of a host as one word of a subject. Two names never have the same.
 func hostWord(name string) string {
@@ -310,7 +310,7 @@ func (l *Link) HolderOf(ctx context.Context, id string) (*Holder, error) {
 	return &h, nil
 }
 
-// String is the holder as a person is told of it.
+// String is the holder, for people.
 func (h Holder) String() string { return fmt.Sprintf("%s on %s, process %d", h.User, h.Host, h.PID) }
 
 // Self is this process as the holder of a run.

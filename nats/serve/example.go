@@ -15,15 +15,15 @@ accounts {
   MOON {
     jetstream: enabled
     users: [
-      # Executes runs: writes journals, holds leases, makes the stream, answers requests; opens lanes to hosts, and is root there if their agents are.
+      # Executes runs: writes journals, holds leases, makes the stream, answers requests; opens sessions to hosts, and is root there if their agents are.
       { user: "runner", password: "change-me-1", permissions: {
           publish:   ["moon.runs.>", "moon.control.*.runner", "$JS.API.>", "$JS.FC.>", "$KV.MOON_LEASES.>", "moon.agents.>"]
-          subscribe: ["moon.control.>", "_INBOX_runner.>", "moon.lanes.>"]
+          subscribe: ["moon.control.>", "_INBOX_runner.>", "moon.sessions.>"]
           allow_responses: { max: 1, expires: "2m" } } }
       # The agent of the host web1, and of no other: each host has a user of its own like this. In a name all but letters, digits, - and _
       # is written as in URLs: web1%2Eexample%2Ecom.
       { user: "web1", password: "change-me-4", permissions: {
-          publish:   ["moon.agents.web1.who", "moon.lanes.web1.>"]
+          publish:   ["moon.agents.web1.who", "moon.sessions.web1.>"]
           subscribe: ["moon.agents.web1.>"] } }
       # Attends runs: approves, skips, retries, under no other name than this one.
       { user: "ada", password: "change-me-2", permissions: {

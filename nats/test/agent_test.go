@@ -82,8 +82,8 @@ func TestAgents(t *testing.T) {
     - copy: {content: "{{ r.stdout }}", dest: "DIR/said-{{ inventory_hostname }}"}
 `
 	if os.Getuid() == 0 {
-		tasks += "    - shell: id -un > /tmp/moon-$$; cat /tmp/moon-$$; rm /tmp/moon-$$\n      become: true\n      become_user: nobody\n      register: who\n" +
-			"    - assert: {that: who.stdout == 'nobody'}\n"
+		tasks += "    - shell: id -un > /tmp/moon-$$; cat /tmp/moon-$$; rm /tmp/moon-$$\n      become: true\n      become_user: daemon\n      register: who\n" +
+			"    - assert: {that: who.stdout == 'daemon'}\n"
 	}
 	if err := os.WriteFile(filepath.Join(s.dir, "t.j2"), []byte("made for {{ inventory_hostname }}\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -171,13 +171,13 @@ func TestAgentEnds(t *testing.T) {
 		t.Errorf("a second agent:\n%s", out)
 	}
 	mark := fmt.Sprintf("%d.25", 3000+os.Getpid())
-	l := s.cmd("a", "lane", "h1", "/bin/sh", "-c", "echo begun >> "+s.dir+"/log; sleep "+mark)
+	l := s.cmd("a", "connect", "h1", "/bin/sh", "-c", "echo begun >> "+s.dir+"/log; sleep "+mark)
 	var said bytes.Buffer
 	l.Stderr = &said
 	if err := l.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s.until("the lane", func() bool { return len(s.log()) == 1 })
+	s.until("the session", func() bool { return len(s.log()) == 1 })
 	_ = one.Process.Signal(syscall.SIGTERM)
 	if err := one.Wait(); err != nil {
 		t.Errorf("the agent: %v", err)
@@ -187,40 +187,40 @@ func TestAgentEnds(t *testing.T) {
 		t.Error("the agent has ended, and what it started has not")
 	}
 	if code := l.ProcessState.ExitCode(); code != 255 || !strings.Contains(said.String(), "the agent has ended") {
-		t.Errorf("the lane ended with %d: %s", code, &said)
+		t.Errorf("the session ended with %d: %s", code, &said)
 	}
 	s.agent("--name", "h1")
 }
 
-// TestLane has a lane carry what programs read and print, and how they end; and lose neither when the servers go and come.
-func TestLane(t *testing.T) {
+// TestSession has a session carry what programs read and print, and how they end; and lose neither when the servers go and come.
+func TestSession(t *testing.T) {
 	s := newSite(t)
 	s.agent("--name", "h1")
-	lane := func(in string, argv ...string) (out, errs string, code int) {
+	session := func(in string, argv ...string) (out, errs string, code int) {
 		var o, e bytes.Buffer
-		c := s.cmd("a", append([]string{"lane", "h1"}, argv...)...)
+		c := s.cmd("a", append([]string{"connect", "h1"}, argv...)...)
 		c.Stdin, c.Stdout, c.Stderr = strings.NewReader(in), &o, &e
 		_ = c.Run()
 		return o.String(), e.String(), c.ProcessState.ExitCode()
 	}
-	if out, errs, code := lane("given", "/bin/sh", "-c", "cat; echo said >&2; exit 7"); out != "given" || errs != "said\n" || code != 7 {
+	if out, errs, code := session("given", "/bin/sh", "-c", "cat; echo said >&2; exit 7"); out != "given" || errs != "said\n" || code != 7 {
 		t.Errorf("%q, %q, %d", out, errs, code)
 	}
-	if _, _, code := lane("", "/bin/sh", "-c", "kill -9 $$"); code != 137 {
+	if _, _, code := session("", "/bin/sh", "-c", "kill -9 $$"); code != 137 {
 		t.Errorf("killed: %d", code)
 	}
-	if _, errs, code := lane("", "/no/such/program"); code != 127 || !strings.Contains(errs, "no such file") {
+	if _, errs, code := session("", "/no/such/program"); code != 127 || !strings.Contains(errs, "no such file") {
 		t.Errorf("no program: %q, %d", errs, code)
 	}
 	long := strings.Repeat("0123456789abcdef", 500_000)
-	if out, _, code := lane("", "echo", "--nats", "x", "--lease=1"); out != "--nats x --lease=1\n" || code != 0 {
+	if out, _, code := session("", "echo", "--nats", "x", "--lease=1"); out != "--nats x --lease=1\n" || code != 0 {
 		t.Errorf("the flags of a command are its own: %q, %d", out, code)
 	}
-	if out, _, code := lane(long, "cat"); out != long || code != 0 {
+	if out, _, code := session(long, "cat"); out != long || code != 0 {
 		t.Errorf("of %d bytes came %d, %d", len(long), len(out), code)
 	}
 	// Who prints goes on only as what is printed is taken.
-	c := s.cmd("a", "lane", "h1", "/bin/sh", "-c", "head -c 30000000 /dev/zero; echo over >> "+s.dir+"/log")
+	c := s.cmd("a", "connect", "h1", "/bin/sh", "-c", "head -c 30000000 /dev/zero; echo over >> "+s.dir+"/log")
 	pipe, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -237,8 +237,8 @@ func TestLane(t *testing.T) {
 	s.until("the end of the program", func() bool { return !alive("echo over >> " + s.dir) })
 }
 
-// TestLaneOverRestarts moves some megabytes while the server is killed and started again.
-func TestLaneOverRestarts(t *testing.T) {
+// TestSessionOverRestarts moves some megabytes while the server is killed and started again.
+func TestSessionOverRestarts(t *testing.T) {
 	s := &site{t: t, dir: t.TempDir()}
 	at := port(t)
 	s.url = "nats://" + at
@@ -250,7 +250,7 @@ func TestLaneOverRestarts(t *testing.T) {
 	s.agent("--name", "h1")
 	long := strings.Repeat("0123456789abcde\n", 20_000)
 	var out bytes.Buffer
-	c := s.cmd("a", "lane", "h1", "/bin/sh", "-c", "while read l; do echo $l; case $((n = n + 1)) in *00) sleep 0.02 ;; esac; done")
+	c := s.cmd("a", "connect", "h1", "/bin/sh", "-c", "while read l; do echo $l; case $((n = n + 1)) in *00) sleep 0.02 ;; esac; done")
 	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(long), &out, os.Stderr
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -269,7 +269,7 @@ func TestLaneOverRestarts(t *testing.T) {
 	}
 }
 
-// TestAgentPermissions has an agent be that of its own host and no other, and lanes be opened by those who may.
+// TestAgentPermissions has an agent be that of its own host and no other, and sessions be opened by those who may.
 func TestAgentPermissions(t *testing.T) {
 	s, as := newGuardedSite(t)
 	on := func(user string) *site { c := *s; c.url = as(user); return &c }
@@ -277,15 +277,15 @@ func TestAgentPermissions(t *testing.T) {
 	if out := on("web1").do("x", 2, "agent", "--name", "web2"); !strings.Contains(out, "web1 may not be the agent of web2") {
 		t.Errorf("web1 as web2:\n%s", out)
 	}
-	if out := on("runner").do("r", 0, "lane", "web1", "echo", "here"); out != "here\n" {
+	if out := on("runner").do("r", 0, "connect", "web1", "echo", "here"); out != "here\n" {
 		t.Errorf("the runner: %q", out)
 	}
 	for _, user := range []string{"ada", "watcher"} {
-		if out := on(user).do("x", 255, "lane", "web1", "echo", "here"); !strings.Contains(out, "permission denied: the servers do not let "+user) {
-			t.Errorf("%s opened a lane: %s", user, out)
+		if out := on(user).do("x", 255, "connect", "web1", "echo", "here"); !strings.Contains(out, "permission denied: the servers do not let "+user) {
+			t.Errorf("%s opened a session: %s", user, out)
 		}
-		if got := attempt(t, as(user), func(c *nats.Conn) { _, _ = c.SubscribeSync("moon.lanes.>") }); !strings.Contains(got, "permissions violation") {
-			t.Errorf("%s may read lanes: %s", user, got)
+		if got := attempt(t, as(user), func(c *nats.Conn) { _, _ = c.SubscribeSync("moon.sessions.>") }); !strings.Contains(got, "permissions violation") {
+			t.Errorf("%s may read sessions: %s", user, got)
 		}
 	}
 	for _, subject := range []string{link.ToAgent("web2", "open"), link.ToAgent("web1", "open"), link.FromAgent("web2", "x"), link.Control("x", "web1"), link.Journal("x")} {
@@ -293,7 +293,7 @@ func TestAgentPermissions(t *testing.T) {
 			t.Errorf("web1 may publish to %s: %s", subject, got)
 		}
 	}
-	for _, subject := range []string{"moon.agents.>", "moon.lanes.>", "moon.runs.>", link.ToAgent("web2", "open")} {
+	for _, subject := range []string{"moon.agents.>", "moon.sessions.>", "moon.runs.>", link.ToAgent("web2", "open")} {
 		if got := attempt(t, as("web1"), func(c *nats.Conn) { _, _ = c.SubscribeSync(subject) }); !strings.Contains(got, "permissions violation") {
 			t.Errorf("web1 may read %s: %s", subject, got)
 		}

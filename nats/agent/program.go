@@ -16,15 +16,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"moon/nats/lane"
+	"moon/nats/session"
 )
 
-// session is a lane at its far end, and the program that it leads to.
+// program is a session at its far end, and the program that it leads to.
 //
 //	Pipe ─▶ stdin ─▶ program ─▶ stdout, stderr ─▶ Pipe
-//	lane gone, or stop ─▶ stdin closed ── ending ──▶ KILL to the group
-type session struct {
-	pipe *lane.Pipe
+//	session gone, or stop ─▶ stdin closed ── ending ──▶ KILL to the group
+type program struct {
+	pipe *session.Pipe
 	argv []string
 	dir  string
 	env  []string
@@ -34,28 +34,28 @@ type session struct {
 	over    chan struct{} // closed when the program has ended
 }
 
-// ending is how long a program has to end when its lane has gone. moon's own agent ends what it runs meanwhile, and in order.
+// ending is how long a program has to end when its session has gone. moon's own agent ends what it runs meanwhile, and in order.
 const ending = 5 * time.Second
 
 // holding is how long output is waited for that others hold open when the program has ended, as daemons do.
 const holding = 500 * time.Millisecond
 
 // stop ends the program.
-func (s *session) stop() { s.once.Do(func() { close(s.stopped) }) }
+func (s *program) stop() { s.once.Do(func() { close(s.stopped) }) }
 
 // run runs the program to its end, and says for people how that was.
-func (s *session) run() string {
+func (s *program) run() string {
 	defer s.pipe.Close()
 	code, err := s.runProgram()
-	text, _ := json.Marshal(lane.Ending{Code: code, Error: err}) // of numbers and texts
-	if s.pipe.Send(lane.Exit, text) == nil && s.pipe.Settle() == nil {
+	text, _ := json.Marshal(session.Ending{Code: code, Error: err}) // of numbers and texts
+	if s.pipe.Send(session.Exit, text) == nil && s.pipe.Settle() == nil {
 		return fmt.Sprintf("exit code %d", code)
 	}
 	return fmt.Sprint(s.pipe.Why())
 }
 
 // runProgram does so; problem says what other than its exit code there is to be said.
-func (s *session) runProgram() (code int, problem string) {
+func (s *program) runProgram() (code int, problem string) {
 	// No other package starts it: processes of exec/process are killed with this one, and what runs here must see the end of its input
 	// instead, to end what it has started itself.
 	cmd := exec.Command(s.argv[0], s.argv[1:]...) //nolint:noctx // it is ended in steps
@@ -72,7 +72,7 @@ func (s *session) runProgram() (code int, problem string) {
 		if err != nil {
 			closeAll(ours)
 			closeAll(theirs)
-			return lane.Lost, err.Error()
+			return session.Lost, err.Error()
 		}
 		ours[i], theirs[i] = r, w
 		if i == 0 {
@@ -88,7 +88,7 @@ func (s *session) runProgram() (code int, problem string) {
 	}
 	go s.passInput(ours[0])
 	var outputs sync.WaitGroup
-	for kind, f := range map[lane.Kind]*os.File{lane.Out: ours[1], lane.Err: ours[2]} {
+	for kind, f := range map[session.Kind]*os.File{session.Out: ours[1], session.Err: ours[2]} {
 		outputs.Go(func() { s.passOutput(kind, f) })
 	}
 	ended := make(chan struct{})
@@ -105,7 +105,7 @@ func (s *session) runProgram() (code int, problem string) {
 	outputs.Wait()
 	closeAll(ours)
 	if asked {
-		return lane.Lost, "connection closed: the agent has ended"
+		return session.Lost, "connection closed: the agent has ended"
 	}
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal()), ""
@@ -116,9 +116,9 @@ func (s *session) runProgram() (code int, problem string) {
 // rcNotFound is what a shell says of a program that there is not.
 const rcNotFound = 127
 
-// awaitLeader waits for the end of the program, and brings it about where the lane has gone or the agent ends; it reports the latter. As
+// awaitLeader waits for the end of the program, and brings it about where the session has gone or the agent ends; it reports the latter. As
 // long as the program is not reaped, its id, and so that of its group, is not another's.
-func (s *session) awaitLeader(pid int, stdin io.Closer, ended <-chan struct{}) (asked bool) {
+func (s *program) awaitLeader(pid int, stdin io.Closer, ended <-chan struct{}) (asked bool) {
 	select {
 	case <-ended:
 		return false
@@ -147,25 +147,25 @@ func awaitEnd(pid int) {
 }
 
 // passInput writes what comes to the program. What it does not read is thrown away.
-func (s *session) passInput(stdin io.WriteCloser) {
+func (s *program) passInput(stdin io.WriteCloser) {
 	for {
 		item, err := s.pipe.Next()
 		if err != nil {
 			return // awaitLeader closes it
 		}
 		switch item.Kind {
-		case lane.In:
+		case session.In:
 			_, _ = stdin.Write(item.Data) // EPIPE: a program need not read
 			s.pipe.Used(item)
-		case lane.InEnd:
+		case session.InEnd:
 			_ = stdin.Close()
 		}
 	}
 }
 
 // passOutput reads what the program prints to its end, also if no one wants it any more.
-func (s *session) passOutput(kind lane.Kind, from *os.File) {
-	buf := make([]byte, lane.Chunk)
+func (s *program) passOutput(kind session.Kind, from *os.File) {
+	buf := make([]byte, session.Chunk)
 	for {
 		// The other side may take its time, so the time counts from one reading to the next, and not from the end.
 		select {
@@ -175,7 +175,7 @@ func (s *session) passOutput(kind lane.Kind, from *os.File) {
 		}
 		n, err := from.Read(buf)
 		if n > 0 {
-			_ = s.pipe.Send(kind, buf[:n]) // the lane has gone
+			_ = s.pipe.Send(kind, buf[:n]) // the session has gone
 		}
 		if err != nil {
 			return

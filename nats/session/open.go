@@ -1,4 +1,4 @@
-package lane
+package session
 
 import (
 	"context"
@@ -14,11 +14,11 @@ import (
 	"moon/nats/link"
 )
 
-// Request asks the agent of a host to open a lane to a program.
+// Request asks the agent of a host to open a session to a program.
 type Request struct {
-	Lane string   `json:"lane"` // its id, a word that is never used again
-	Argv []string `json:"argv"`
-	By   string   `json:"by"` // for people
+	Session string   `json:"session"` // its id, a word that is never used again
+	Argv    []string `json:"argv"`
+	By      string   `json:"by"` // for people
 }
 
 // Ending is how a program has ended.
@@ -27,7 +27,7 @@ type Ending struct {
 	Error string `json:"error,omitempty"` // why the program did not run, or was ended
 }
 
-// Lost is the exit code where the lane, and not the program, is what failed; ssh has the same.
+// Lost is the exit code where the session, and not the program, is what failed; ssh has the same.
 const Lost = 255
 
 // opening is how long an agent has to answer.
@@ -39,26 +39,26 @@ func Run(ctx context.Context, l *link.Link, host string, argv []string, in io.Re
 	there := link.ToAgent(host, id)
 	p := NewPipe(func(frame []byte) error { return l.Conn.Publish(there, frame) })
 	defer p.HangUp()
-	nobody := make(chan struct{}, 1)
+	absent := make(chan struct{}, 1)
 	// The agent says all in one subject, which is also where a server says that no one listens.
 	here := link.FromAgent(host, id)
 	if _, err := l.Conn.Subscribe(here, func(m *nats.Msg) {
 		if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
-			nobody <- struct{}{}
+			absent <- struct{}{}
 			return
 		}
 		p.Take(m.Data)
 	}); err != nil {
 		return Lost, err
 	}
-	text, err := json.Marshal(Request{Lane: id, Argv: argv, By: l.Self("").String()})
+	text, err := json.Marshal(Request{Session: id, Argv: argv, By: l.Self("").String()})
 	if err != nil {
 		return Lost, err
 	}
 	if err := l.Conn.PublishRequest(link.ToAgent(host, "open"), here, text); err != nil {
 		return Lost, err
 	}
-	if err := awaitAgent(ctx, l, host, p, nobody); err != nil {
+	if err := awaitAgent(ctx, l, host, p, absent); err != nil {
 		return Lost, err
 	}
 	go sendInput(p, in)
@@ -68,7 +68,7 @@ func Run(ctx context.Context, l *link.Link, host string, argv []string, in io.Re
 		item, err := p.Next()
 		switch {
 		case ctx.Err() != nil:
-			return Lost, errors.New("the lane was ended")
+			return Lost, errors.New("the session was ended")
 		case err != nil:
 			return Lost, fmt.Errorf("%s: %w", host, err)
 		}
@@ -98,7 +98,7 @@ func Run(ctx context.Context, l *link.Link, host string, argv []string, in io.Re
 }
 
 // awaitAgent waits until the agent has answered.
-func awaitAgent(ctx context.Context, l *link.Link, host string, p *Pipe, nobody <-chan struct{}) error {
+func awaitAgent(ctx context.Context, l *link.Link, host string, p *Pipe, absent <-chan struct{}) error {
 	late := time.NewTimer(opening)
 	defer late.Stop()
 	look := time.NewTicker(50 * time.Millisecond) // a refusal of the server comes to the connection
@@ -107,16 +107,16 @@ func awaitAgent(ctx context.Context, l *link.Link, host string, p *Pipe, nobody 
 		select {
 		case <-p.First():
 			return nil
-		case <-nobody:
+		case <-absent:
 			return fmt.Errorf("%s: connection refused: no agent of this name is connected; start `moon-nats agent --name %s` there", host, host)
 		case <-look.C:
 			if l.Denied(link.ToAgent(host, "open")) {
-				return fmt.Errorf("%s: permission denied: the servers do not let %s open lanes", host, l.User)
+				return fmt.Errorf("%s: permission denied: the servers do not let %s open sessions", host, l.User)
 			}
 		case <-late.C:
 			return fmt.Errorf("%s: connection timed out: its agent does not answer", host)
 		case <-ctx.Done():
-			return errors.New("the lane was ended")
+			return errors.New("the session was ended")
 		}
 	}
 }
@@ -127,7 +127,7 @@ func sendInput(p *Pipe, in io.Reader) {
 	for {
 		n, err := in.Read(buf)
 		if n > 0 && p.Send(In, buf[:n]) != nil {
-			return // the lane has ended
+			return // the session has ended
 		}
 		if err != nil {
 			_ = p.Send(InEnd, nil) // likewise

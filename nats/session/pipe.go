@@ -1,4 +1,4 @@
-package lane
+package session
 
 import (
 	"encoding/binary"
@@ -39,22 +39,22 @@ const (
 	mostMissed = 5
 )
 
-// ErrSilent is the end of a lane whose other side says nothing.
+// ErrSilent is the end of a session whose other side says nothing.
 var ErrSilent = errors.New("connection timed out: nothing was heard for 5s")
 
-// ErrHungUp is the end of a lane that the other side has left.
+// ErrHungUp is the end of a session that the other side has left.
 var ErrHungUp = errors.New("connection closed by the other side")
 
-// errBroken is the end of a lane whose other side does not keep to the rules.
-var errBroken = errors.New("connection closed: what came is not of a lane")
+// errBroken is the end of a session whose other side does not keep to the rules.
+var errBroken = errors.New("connection closed: what came is not of a session")
 
-// Item is what goes over a lane.
+// Item is what goes over a session.
 type Item struct {
 	Kind Kind
 	Data []byte
 }
 
-// Pipe is one side of a lane.
+// Pipe is one side of a session.
 type Pipe struct {
 	publish func(frame []byte) error
 	gone    chan struct{} // closed when it has ended, for whatever reason
@@ -73,7 +73,7 @@ type Pipe struct {
 	queue    []Item
 	queued   int    // bytes in it
 	consumed uint64 // bytes of items that were used here
-	reported uint64 // of those, what the other side was told
+	reported uint64 // of those, what the other side was notified
 
 	heard  bool // since the last beat of this side
 	missed int  // beats of this side since then
@@ -85,7 +85,7 @@ type kept struct {
 	at time.Time // when it was sent last
 }
 
-// NewPipe is a side of a lane that sends frames by publish. What comes is given to Take. It lives until Close.
+// NewPipe is a side of a session that sends frames by publish. What comes is given to Take. It lives until Close.
 func NewPipe(publish func(frame []byte) error) *Pipe {
 	p := &Pipe{publish: publish, gone: make(chan struct{}), first: make(chan struct{})}
 	p.changed = sync.NewCond(&p.mu)
@@ -93,13 +93,13 @@ func NewPipe(publish func(frame []byte) error) *Pipe {
 	return p
 }
 
-// Gone is closed when the lane has ended.
+// Gone is closed when the session has ended.
 func (p *Pipe) Gone() <-chan struct{} { return p.gone }
 
 // First is closed when the other side was heard for the first time.
 func (p *Pipe) First() <-chan struct{} { return p.first }
 
-// Why says why the lane has ended; nil: it has not, or was closed.
+// Why says why the session has ended; nil: it has not, or was closed.
 func (p *Pipe) Why() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,12 +109,12 @@ func (p *Pipe) Why() error {
 	return p.why
 }
 
-var errClosed = errors.New("the lane is closed")
+var errClosed = errors.New("the session is closed")
 
 // Close ends this side, and says nothing to the other.
 func (p *Pipe) Close() { p.end(errClosed) }
 
-// HangUp ends this side, and tells the other, as far as it can be told.
+// HangUp ends this side, and notifies the other if it can be reached.
 func (p *Pipe) HangUp() {
 	p.mu.Lock()
 	if p.why == nil {
@@ -173,7 +173,7 @@ func (p *Pipe) Settle() error {
 	return p.why
 }
 
-// Next waits for the next item. What has arrived before the lane ended is still given.
+// Next waits for the next item. What has arrived before the session ended is still given.
 func (p *Pipe) Next() (Item, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
