@@ -231,7 +231,7 @@ func (a *Agent) open(name string, r session.Request) {
 		p.Close()
 		return
 	}
-	s := &program{pipe: p, argv: r.Argv, dir: a.dir, env: a.env, stopped: make(chan struct{}), over: make(chan struct{})}
+	s := &program{pipe: p, argv: r.Argv, window: r.Window, dir: a.dir, env: a.env, stopped: make(chan struct{}), over: make(chan struct{})}
 	a.mu.Lock()
 	if a.ended || a.sessions[r.Session] != nil {
 		a.mu.Unlock()

@@ -9,11 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
 	"moon/nats/session"
@@ -27,7 +29,10 @@ type program struct {
 	pipe *session.Pipe
 	argv []string
 	dir  string
-	env  []string
+
+	window *session.Window // of its terminal; nil: it has pipes
+
+	env []string
 
 	once    sync.Once
 	stopped chan struct{} // closed when the agent ends it
@@ -61,26 +66,12 @@ func (s *program) runProgram() (code int, problem string) {
 	cmd := exec.Command(s.argv[0], s.argv[1:]...) //nolint:noctx // it is ended in steps
 	cmd.Dir, cmd.Env = s.dir, s.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	var ours, theirs [3]*os.File
-	closeAll := func(files [3]*os.File) {
-		for _, f := range files {
-			_ = f.Close() // a pipe has nothing to flush; nil: there is none
-		}
-	}
-	for i := range ours {
-		r, w, err := os.Pipe()
-		if err != nil {
-			closeAll(ours)
-			closeAll(theirs)
-			return session.Lost, err.Error()
-		}
-		ours[i], theirs[i] = r, w
-		if i == 0 {
-			ours[i], theirs[i] = w, r
-		}
+	ours, theirs, err := s.openEnds(cmd)
+	if err != nil {
+		return session.Lost, err.Error()
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
-	err := cmd.Start()
+	err = cmd.Start()
 	closeAll(theirs)
 	if err != nil {
 		closeAll(ours)
@@ -111,6 +102,46 @@ func (s *program) runProgram() (code int, problem string) {
 		return 128 + int(status.Signal()), ""
 	}
 	return cmd.ProcessState.ExitCode(), ""
+}
+
+// openEnds opens the files of a program: input, output and errors; of a terminal both sides of the first two are the same.
+func (s *program) openEnds(cmd *exec.Cmd) (ours, theirs [3]*os.File, err error) {
+	if s.window != nil {
+		m, t, err := pty.Open()
+		if err != nil {
+			return ours, theirs, err
+		}
+		s.resize(m, s.window)
+		cmd.SysProcAttr.Setctty = true // of its own session, which is its standard input
+		if s.window.Term != "" {
+			cmd.Env = append(slices.Clone(cmd.Env), "TERM="+s.window.Term)
+		}
+		return [3]*os.File{m, m}, [3]*os.File{t, t, t}, nil
+	}
+	for i := range ours {
+		r, w, err := os.Pipe()
+		if err != nil {
+			closeAll(ours)
+			closeAll(theirs)
+			return ours, theirs, err
+		}
+		ours[i], theirs[i] = r, w
+		if i == 0 {
+			ours[i], theirs[i] = w, r
+		}
+	}
+	return ours, theirs, nil
+}
+
+func closeAll(files [3]*os.File) {
+	for _, f := range files {
+		_ = f.Close() // a pipe has nothing to flush; nil: there is none
+	}
+}
+
+// resize gives the terminal a size.
+func (s *program) resize(terminal *os.File, to *session.Window) {
+	_ = pty.Setsize(terminal, &pty.Winsize{Rows: to.Rows, Cols: to.Cols}) // or it has gone
 }
 
 // rcNotFound is what a shell says of a program that there is not.
@@ -146,8 +177,11 @@ func awaitEnd(pid int) {
 	}
 }
 
+// endOfInput is what one types on a terminal for it: ctrl+d.
+const endOfInput = 4
+
 // passInput writes what comes to the program. What it does not read is thrown away.
-func (s *program) passInput(stdin io.WriteCloser) {
+func (s *program) passInput(stdin *os.File) {
 	for {
 		item, err := s.pipe.Next()
 		if err != nil {
@@ -158,7 +192,17 @@ func (s *program) passInput(stdin io.WriteCloser) {
 			_, _ = stdin.Write(item.Data) // EPIPE: a program need not read
 			s.pipe.Used(item)
 		case session.InEnd:
+			if s.window != nil {
+				_, _ = stdin.Write([]byte{endOfInput}) // the terminal itself stays
+				continue
+			}
 			_ = stdin.Close()
+		case session.Size:
+			var w session.Window
+			if err := json.Unmarshal(item.Data, &w); err == nil && s.window != nil {
+				s.resize(stdin, &w)
+			}
+			s.pipe.Used(item)
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/term"
+
 	"moon/internal/app"
 	"moon/nats/agent"
 	"moon/nats/link"
@@ -78,27 +80,60 @@ func spread(text string) (list []string, err error) {
 }
 
 // joinSession runs a command at the agent of a host. moon starts it; what it prints is read as ssh's is, and its exit code is the command's.
-func joinSession(ctx context.Context, o link.Options, args []string) (int, error) {
-	if len(args) > 0 && args[0] == "--" {
+func joinSession(ctx context.Context, o link.Options, args []string) (code int, err error) {
+	call := session.Call{}
+	if len(args) > 0 && args[0] == "-t" {
+		var giveBack func()
+		if giveBack, err = takeTerminal(&call); err != nil {
+			return session.Lost, err
+		}
+		defer giveBack()
 		args = args[1:]
 	}
 	if len(args) < 2 {
-		return app.ExitUsage, errors.New("connect needs the name of a host and a command, as in moon-nats connect web1 uname -a")
+		return app.ExitUsage, errors.New("connect needs the name of a host and a command, as in moon-nats connect web1 uname -a; with a terminal: connect -t web1 sh")
 	}
 	// Who wants the output may go before the session has ended, which is found by writing to it.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
-	code := session.Lost
+	call.Host, call.Argv, code = args[0], args[1:], session.Lost
 	l, err := dialPatiently(o)
 	if err == nil {
 		defer l.Close()
-		code, err = session.Run(ctx, l, args[0], args[1:], os.Stdin, os.Stdout, os.Stderr)
+		code, err = session.Run(ctx, l, call, os.Stdin, os.Stdout, os.Stderr)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err) // moon says by which program
 	}
 	return code, nil
+}
+
+// takeTerminal has the terminal of this process be that of the program: what is typed is for it, and so are changes of the size.
+func takeTerminal(call *session.Call) (giveBack func(), err error) {
+	in := int(os.Stdin.Fd())
+	before, err := term.MakeRaw(in)
+	if err != nil {
+		return nil, fmt.Errorf("connect -t needs a terminal as its standard input: %w", err)
+	}
+	look := func() session.Window {
+		w, h, err := term.GetSize(in)
+		if err != nil {
+			w, h = 80, 24
+		}
+		return session.Window{Term: os.Getenv("TERM"), Rows: uint16(h), Cols: uint16(w)} //nolint:gosec // as the system has them
+	}
+	first := look()
+	sizes := make(chan session.Window)
+	call.Window, call.Sizes = &first, sizes
+	changed := make(chan os.Signal, 1)
+	signal.Notify(changed, syscall.SIGWINCH)
+	go func() {
+		for range changed {
+			sizes <- look()
+		}
+	}()
+	return func() { _ = term.Restore(in, before) }, nil // or it has gone
 }
 
 // dialPatiently connects, also while a server is being replaced by another.

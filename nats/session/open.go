@@ -18,7 +18,23 @@ import (
 type Request struct {
 	Session string   `json:"session"` // its id, a word that is never used again
 	Argv    []string `json:"argv"`
-	By      string   `json:"by"` // for people
+	By      string   `json:"by"`               // for people
+	Window  *Window  `json:"window,omitempty"` // the terminal that the program gets; nil: pipes
+}
+
+// Window is a terminal.
+type Window struct {
+	Term string `json:"term,omitempty"` // its kind, as in TERM
+	Rows uint16 `json:"rows"`
+	Cols uint16 `json:"cols"`
+}
+
+// Call is what is to be run, and where.
+type Call struct {
+	Host   string
+	Argv   []string
+	Window *Window       // of the terminal that standard input is; nil: it is none
+	Sizes  <-chan Window // of it, when they change
 }
 
 // Ending is how a program has ended.
@@ -34,8 +50,8 @@ const Lost = 255
 const opening = 10 * time.Second
 
 // Run runs a program at the agent of a host, joined to the standard input and output of this process, and returns its exit code.
-func Run(ctx context.Context, l *link.Link, host string, argv []string, in io.Reader, out, errs io.Writer) (code int, err error) {
-	id := rand.Text()
+func Run(ctx context.Context, l *link.Link, call Call, in io.Reader, out, errs io.Writer) (code int, err error) {
+	host, id := call.Host, rand.Text()
 	there := link.ToAgent(host, id)
 	p := NewPipe(func(frame []byte) error { return l.Conn.Publish(there, frame) })
 	defer p.HangUp()
@@ -51,7 +67,7 @@ func Run(ctx context.Context, l *link.Link, host string, argv []string, in io.Re
 	}); err != nil {
 		return Lost, err
 	}
-	text, err := json.Marshal(Request{Session: id, Argv: argv, By: l.Self("").String()})
+	text, err := json.Marshal(Request{Session: id, Argv: call.Argv, By: l.Self("").String(), Window: call.Window})
 	if err != nil {
 		return Lost, err
 	}
@@ -62,6 +78,7 @@ func Run(ctx context.Context, l *link.Link, host string, argv []string, in io.Re
 		return Lost, err
 	}
 	go sendInput(p, in)
+	go sendSizes(p, call.Sizes)
 	stop := context.AfterFunc(ctx, p.HangUp)
 	defer stop()
 	for {
@@ -132,6 +149,20 @@ func sendInput(p *Pipe, in io.Reader) {
 		if err != nil {
 			_ = p.Send(InEnd, nil) // likewise
 			return
+		}
+	}
+}
+
+// sendSizes sends the sizes of the terminal as they change.
+func sendSizes(p *Pipe, sizes <-chan Window) {
+	for {
+		select {
+		case <-p.Gone():
+			return
+		case size := <-sizes:
+			if text, err := json.Marshal(size); err == nil {
+				_ = p.Send(Size, text) // or the session has ended
+			}
 		}
 	}
 }

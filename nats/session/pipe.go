@@ -15,6 +15,7 @@ type Kind byte
 const (
 	In    Kind = 'i' // a piece of standard input
 	InEnd Kind = 'I' // the end of it
+	Size  Kind = 'w' // the terminal has another size now, as a Window
 	Out   Kind = 'o' // a piece of standard output
 	Err   Kind = 'e' // a piece of standard error
 	Exit  Kind = 'x' // how the program has ended, as an Ending; the last one

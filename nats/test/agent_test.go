@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"github.com/nats-io/nats.go"
 
 	"moon/nats/link"
@@ -297,5 +299,50 @@ func TestAgentPermissions(t *testing.T) {
 		if got := attempt(t, as("web1"), func(c *nats.Conn) { _, _ = c.SubscribeSync(subject) }); !strings.Contains(got, "permissions violation") {
 			t.Errorf("web1 may read %s: %s", subject, got)
 		}
+	}
+}
+
+// TestSessionTerminal has a program on a host get a terminal, with the size of the one here.
+func TestSessionTerminal(t *testing.T) {
+	s := newSite(t)
+	s.agent("--name", "h1")
+	c := s.cmd("a", "connect", "-t", "h1", "/bin/sh", "-c", "tty > "+s.dir+"/tty; echo size $(stty size); read x; echo got $x $(stty size); kill -TERM $$")
+	m, err := pty.StartWithSize(c, &pty.Winsize{Rows: 33, Cols: 99})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	var said bytes.Buffer
+	var mu sync.Mutex
+	go func() {
+		buf := make([]byte, 1000)
+		for {
+			n, err := m.Read(buf)
+			mu.Lock()
+			said.Write(buf[:n])
+			mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	says := func(text string) {
+		s.until(text, func() bool { mu.Lock(); defer mu.Unlock(); return strings.Contains(said.String(), text) })
+	}
+	says("size 33 99")
+	if err := pty.Setsize(m, &pty.Winsize{Rows: 20, Cols: 70}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond) // nothing says that the size has arrived
+	if _, err := m.WriteString("typed\r"); err != nil {
+		t.Fatal(err)
+	}
+	says("got typed 20 70")
+	_ = c.Wait()
+	if code := c.ProcessState.ExitCode(); code != 143 {
+		t.Errorf("exit code %d", code)
+	}
+	if got := s.file("tty"); !strings.HasPrefix(got, "/dev/pts/") {
+		t.Errorf("its terminal is %q", got)
 	}
 }

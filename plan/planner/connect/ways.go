@@ -184,7 +184,7 @@ var routes = []route{
 	},
 	{
 		names: []string{"nats"}, // hosts that call home: moon-nats knows where to
-		words: func(w *words) { w.add("moon-nats", "connect", w.address) },
+		words: func(w *words) { w.add("moon-nats", "connect", way.OnTerminal+"-t", w.address) },
 	},
 }
 
