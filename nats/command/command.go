@@ -39,6 +39,7 @@ All commands of moon are there. In addition, and instead:
   moon-nats attach [--tui] [RUN], moon-nats tui RUN  follow, or attend, a run that another machine executes
   moon-nats resume RUN [--take]                      continue a run here whose process is gone; --take: from a process that lives
   moon-nats agent [--name NAME]                      on a host: connect from there, and serve it to plays by ` + "`connection: nats`" + `
+  moon-nats connect [-t] HOST COMMAND                run a command there; -t: with a terminal
   moon-nats worker                                   resume runs whose process is gone, as they come
 
 Flags, before or after the command: --nats URL (or MOON_NATS, default nats://127.0.0.1:4222), --creds FILE, --ca FILE, --cert FILE and

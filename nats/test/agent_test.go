@@ -103,6 +103,9 @@ func TestAgents(t *testing.T) {
 			t.Errorf("a step of %s has the environment %q: the agent's own addresses are not for it", host, got)
 		}
 	}
+	if _, err := os.Stat(filepath.Join(s.dir, ".cache/moon")); !os.IsNotExist(err) {
+		t.Errorf("the agents are the same moon, and it was copied: %v", err)
+	}
 	// A host without an agent is unreachable, as one without sshd.
 	out := s.do("a", 1, "run", "-i", s.inventory("h3"), p)
 	if !strings.Contains(out, "h3 cannot be reached: moon-nats: h3: connection refused: no agent of this name is connected") {
@@ -192,6 +195,28 @@ func TestAgentEnds(t *testing.T) {
 		t.Errorf("the session ended with %d: %s", code, &said)
 	}
 	s.agent("--name", "h1")
+}
+
+// TestAgentReboot has a play restart a host and wait for its agent. What stands for the restart is that of the agent.
+func TestAgentReboot(t *testing.T) {
+	s := newSite(t)
+	one, _ := s.agent("--name", "h1")
+	if err := os.WriteFile(filepath.Join(s.dir, "boot"), []byte("first\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := fmt.Sprintf("sh -c 'echo second > %s/boot; kill -TERM %d'", s.dir, one.Process.Pid)
+	p := s.playbook("- hosts: g\n  gather_facts: false\n  tasks:\n    - reboot:\n        boot_time_command: cat " + s.dir + "/boot\n" +
+		"        reboot_command: \"" + command + "\"\n        reboot_timeout: 30\n    - shell: cat " + s.dir + "/boot >> LOG\n")
+	run, out := s.begin("a", "run", "-i", s.inventory("h1"), p)
+	_ = one.Wait() // by its own host
+	time.Sleep(time.Second)
+	s.agent("--name", "h1")
+	if err := run.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if got := s.log(); !slices.Equal(got, []string{"second"}) {
+		t.Errorf("the log is %v\n%s", got, out)
+	}
 }
 
 // TestSession has a session carry what programs read and print, and how they end; and lose neither when the servers go and come.
