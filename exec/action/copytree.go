@@ -262,7 +262,7 @@ func (t *treeCopy) copyFile(ctx context.Context, rel, path string, from, is fsys
 		}
 	}
 	f := target{
-		is: is, attrs: fsys.Attributes{Mode: mode, UID: t.attrs.UID, GID: t.attrs.GID},
+		is: is, attrs: fsys.Attributes{Mode: mode, UID: t.attrs.UID, GID: t.attrs.GID, Flags: t.attrs.Flags},
 		from: fsys.Source{Files: t.Files(), Path: path, Size: from.Size}, force: t.args.Force, backup: t.args.Backup,
 		validate: t.args.Validate, later: &t.many,
 	}

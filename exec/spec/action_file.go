@@ -64,9 +64,12 @@ func (a *FileArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	link := a.State == "link" || a.State == "hard"
-	attributes := !a.Mode.IsZero() || a.Owner != "" || a.Group != "" || a.Labels != (Labels{})
+	attributes := !a.Mode.IsZero() || a.Owner != "" || a.Group != "" || a.Labels != (Labels{}) || a.Attributes != ""
 	if link && a.Src == "" {
 		add("src", "`state: "+a.State+"` needs `src`", "")
+	}
+	if link && a.Attributes != "" {
+		add("attributes", "`attributes` is for files and directories; a link has none", "name what the link leads to, with `state: file`")
 	}
 	problems = append(problems, onlyAbsent(a.State, given, "checksum", "if_empty")...)
 	if a.Checksum != "" {
@@ -100,7 +103,7 @@ func (a *FileArgs) validateArgs(given func(string) bool) []Problem {
 		}
 	}
 	if a.State == "perms" && !attributes {
-		add("state", "`state: perms` needs `mode`, `owner` or `group`", "")
+		add("state", "`state: perms` needs `mode`, `owner`, `group` or `attributes`", "")
 	}
 	if a.Mode.Preserve() {
 		add("mode", "`mode: preserve` goes with `copy` and `template` only", "")

@@ -11,11 +11,6 @@ type later struct {
 	way  string // the way out
 }
 
-// Fields that Ansible gives to every action that writes files.
-var fileLater = map[string]later{
-	"attributes": {way: "run `chattr` in a step of its own"}, "attr": {way: "run `chattr` in a step of its own"},
-}
-
 var (
 	vaultLater = later{idle: "true", way: "what is encrypted is always decrypted; to keep it encrypted, give moon no password for it"}
 	leaveOut   = later{way: "remove it"}
@@ -23,32 +18,31 @@ var (
 )
 
 var fieldsLater = map[string]map[string]later{
-	"blockinfile": fileLater, "get_url": fileLater, "uri": fileLater,
-	"ini_file": mergeParts(fileLater, map[string]later{
+	"ini_file": {
 		"follow":             {idle: "true", way: "name what the link leads to"},
 		"section_has_values": {way: "give the sections names of their own"},
-	}),
+	},
 	"mount":        {"opts_no_log": {way: "give the step `no_log: true`"}},
 	"alternatives": {"family": {way: "use `command: update-alternatives --install … --family …`"}},
-	"assemble":     mergeParts(fileLater, map[string]later{"decrypt": vaultLater}),
+	"assemble":     {"decrypt": vaultLater},
 	"service":      {"daemonize": {way: "start it with `shell`, in a session of its own: setsid"}},
-	"lineinfile":   mergeParts(fileLater, map[string]later{"others": leaveOut}),
-	"replace":      mergeParts(fileLater, map[string]later{"others": leaveOut}),
-	"file": mergeParts(fileLater, map[string]later{
+	"lineinfile":   {"others": leaveOut},
+	"replace":      {"others": leaveOut},
+	"file": {
 		"access_time_format":       {idle: "%Y%m%d%H%M.%S", way: "remove it"},
 		"modification_time_format": {idle: "%Y%m%d%H%M.%S", way: "remove it"},
 		"follow":                   {idle: "true", way: "name what the link leads to"},
-	}),
-	"copy": mergeParts(fileLater, map[string]later{
+	},
+	"copy": {
 		"decrypt":      vaultLater,
 		"follow":       {way: "name what the link leads to as `dest`"},
 		"local_follow": {idle: "true", way: "copy the links with `command: cp -a`"},
-	}),
-	"template": mergeParts(fileLater, map[string]later{
+	},
+	"template": {
 		"output_encoding": {idle: "utf-8", way: "use `iconv` in a step of its own"},
 		"follow":          {way: "name what the link leads to as `dest`"},
-	}),
-	"unarchive": mergeParts(fileLater, map[string]later{"decrypt": vaultLater, "io_buffer_size": {idle: "65536", way: "remove it"}}),
+	},
+	"unarchive": {"decrypt": vaultLater, "io_buffer_size": {idle: "65536", way: "remove it"}},
 	"script":    {"decrypt": vaultLater},
 	"command":   {"strip_empty_ends": {idle: "true", way: "remove it"}},
 	"shell":     {"strip_empty_ends": {idle: "true", way: "remove it"}},
