@@ -109,9 +109,8 @@ func (d *decoder) reportLater(name string, value any, prefix string) bool {
 
 // actionsLater are modules of Ansible that playbooks use and that moon has not, with the way out.
 var actionsLater = map[string]string{
-	"expect":         "give the answers with `stdin` of `command`, or let the user type them with `interactive: true`",
-	"subversion":     "use `command: svn checkout …`",
-	"yum_repository": "write the file below /etc/yum.repos.d with `copy` and `content`",
+	"expect":     "give the answers with `stdin` of `command`, or let the user type them with `interactive: true`",
+	"subversion": "use `command: svn checkout …`",
 }
 
 // ForWindows reports whether a module is one for Windows hosts, by its name.
