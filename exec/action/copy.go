@@ -114,6 +114,14 @@ func planDirectory(ctx context.Context, a *exec.Attempt, path string, mode spec.
 	return planFile(ctx, &own)
 }
 
+// applyPart makes a change that is a part of another, unless somebody has made it before its plan looked.
+func applyPart(ctx context.Context, part *exec.Change) error {
+	if part.Diff.Kind == events.ChangeNone {
+		return nil
+	}
+	return part.Apply(ctx)
+}
+
 // intoNew is into for a directory that is not there, which is made first.
 func (t target) intoNew(ctx context.Context, a *exec.Attempt, c *exec.Change, dest, name string) (*exec.Change, error) {
 	made, err := planDirectory(ctx, a, dest, t.dirs)
@@ -129,7 +137,7 @@ func (t target) intoNew(ctx context.Context, a *exec.Attempt, c *exec.Change, de
 	c.AddPrediction(func(f *fsys.Overlay) { f.Put(path, fsys.Predicted{Entry: w.Entry(fsys.Regular), From: t.from}) })
 	words = append([]string{"new file, " + fsys.FormatSize(t.from.Size) + ", in a new directory"}, words...)
 	return c.Plan(events.ChangeCreate, func(ctx context.Context) error {
-		if err := made.Apply(ctx); err != nil {
+		if err := applyPart(ctx, made); err != nil {
 			return err
 		}
 		// Only now is there a directory that can be opened.
@@ -138,7 +146,7 @@ func (t target) intoNew(ctx context.Context, a *exec.Attempt, c *exec.Change, de
 			return err
 		}
 		defer in.Close()
-		if err := in.Apply(ctx); err != nil {
+		if err := applyPart(ctx, in); err != nil {
 			return err
 		}
 		in.Describe(in.Result)
