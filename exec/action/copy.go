@@ -63,7 +63,7 @@ func planCopy(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if args.Src != "" {
 		name = filepath.Base(args.Src)
 	}
-	t := target{attrs: attrs, dirs: args.DirMode, from: from, force: args.Force, backup: args.Backup, validate: args.Validate}
+	t := target{attrs: attrs, dirs: args.DirMode, from: from, force: args.Force, backup: args.Backup, validate: args.Validate, follow: args.Follow}
 	return t.writeInto(ctx, a, c, args.Dest, name)
 }
 
@@ -91,6 +91,12 @@ func (t target) writeInto(ctx context.Context, a *exec.Attempt, c *exec.Change, 
 	if err != nil {
 		return nil, err
 	}
+	if t.follow {
+		if p, err = followFile(a, p); err != nil {
+			return nil, err
+		}
+		dest = p.Path
+	}
 	c.Places = append(c.Places, p)
 	c.Fields["dest"] = dest
 	t.at = p
@@ -105,6 +111,23 @@ func (t target) writeInto(ctx context.Context, a *exec.Attempt, c *exec.Change, 
 		return nil, err
 	}
 	return c, nil
+}
+
+// followFile is the place of the file that a link at a place leads to. A link that leads to no file is replaced as without `follow`.
+func followFile(a *exec.Attempt, p *fsys.Anchored) (*fsys.Anchored, error) {
+	end, e, err := a.Overlay.Followed(p.Path)
+	switch {
+	case errors.As(err, new(fault.NotYet)):
+		return p, nil
+	case err != nil:
+		p.Close()
+		return nil, err
+	case e.Kind != fsys.Regular:
+		end.Close()
+		return p, nil
+	}
+	p.Close()
+	return end, nil
 }
 
 // planDirectory plans a directory with those above it by the action `file`, as a job that differs in its arguments only.

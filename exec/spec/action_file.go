@@ -18,6 +18,8 @@ type FileArgs struct {
 	Group   string  `arg:"group" doc:"Name or id of the group."`
 	Recurse bool    `arg:"recurse" default:"false" doc:"Apply mode, owner and group to everything below a directory, which is the state without another one. Links are not followed."`
 
+	Follow *bool `arg:"follow" implied:"true, but for state: link" doc:"Change what a link leads to. If false, the link itself gets the owner; it has no mode of its own."`
+
 	AccessTime string `arg:"access_time" implied:"now for state: touch, or else preserve" doc:"With state: touch, whether an existing file gets the current time: now or preserve."`
 	ModTime    string `arg:"modification_time" implied:"now for state: touch, or else preserve" doc:"The same for the modification time. With both preserved, touch does not change existing files."`
 
@@ -101,6 +103,9 @@ func (a *FileArgs) validateArgs(given func(string) bool) []Problem {
 			add(f.field, "`"+f.field+"` must be preserve, or with `state: touch` now",
 				"for another time use `command: touch "+f.option+" -d TIME PATH`")
 		}
+	}
+	if link && given("follow") && *a.Follow && attributes {
+		add("follow", "`follow` with `state: "+a.State+"` gives the link itself mode and owner", "give what it leads to its own in a step of its own")
 	}
 	if a.State == "perms" && !attributes {
 		add("state", "`state: perms` needs `mode`, `owner`, `group` or `attributes`", "")

@@ -31,16 +31,12 @@ var fieldsLater = map[string]map[string]later{
 	"file": {
 		"access_time_format":       {idle: "%Y%m%d%H%M.%S", way: "remove it"},
 		"modification_time_format": {idle: "%Y%m%d%H%M.%S", way: "remove it"},
-		"follow":                   {idle: "true", way: "name what the link leads to"},
 	},
 	"copy": {
 		"decrypt":      vaultLater,
-		"follow":       {way: "name what the link leads to as `dest`"},
-		"local_follow": {idle: "true", way: "copy the links with `command: cp -a`"},
 	},
 	"template": {
 		"output_encoding": {idle: "utf-8", way: "use `iconv` in a step of its own"},
-		"follow":          {way: "name what the link leads to as `dest`"},
 	},
 	"unarchive":        {"decrypt": vaultLater, "io_buffer_size": {idle: "65536", way: "remove it"}},
 	"script":           {"decrypt": vaultLater},
