@@ -208,7 +208,7 @@ var secretText = []byte("the secret\n")
 // unraced are the arguments that are paths, and are in no race, each with the reason.
 var unraced = map[string]string{
 	"apt_key.file": "a key that the playbook brings; read as any src", "apt_key.keyring": "apt-key itself opens it", "archive.exclude_path": "a pattern",
-	"dnf.conf_file": "dnf opens it", "get_url.tmp_dest": "names are random there", "git.archive": "its directory is opened as any dest",
+	"dnf.conf_file": "dnf opens it", "dnf.download_dir": "dnf writes there", "get_url.tmp_dest": "names are random there", "git.archive": "its directory is opened as any dest",
 	"git.dest": "git itself works there; other users' working copies are refused", "git.key_file": "ssh opens it", "git.reference": "git opens it",
 	"pip.chdir": "a directory for a process", "pip.requirements": "pip opens it", "pip.virtualenv": "pip works there", "raw.executable": "a program",
 	"setup.fact_path": "the owner's of the machine", "unarchive.creates": "only looked at", "uri.creates": "only looked at", "uri.dest": "as get_url.dest",

@@ -9,25 +9,25 @@ import (
 
 // YumOptions are the options of a repository, under the names that they have in its file.
 type YumOptions struct {
-	AsyncFetch       *bool    `arg:"async" doc:"Download packages and metadata in parallel, if possible."`
+	AsyncFetch       *bool    `arg:"async" implied:"as yum is configured" doc:"Download packages and metadata in parallel, if possible."`
 	Bandwidth        *string  `arg:"bandwidth" doc:"The highest bandwidth, in bytes a second, of which throttle may be a part."`
 	BaseURL          []string `arg:"baseurl" doc:"Where the directory repodata is; several are tried in turn. One of baseurl, metalink and mirrorlist is needed."`
 	Cost             *string  `arg:"cost" doc:"How dear access to this repository is, compared with others."`
 	DeltaMetadata    *string  `arg:"deltarpm_metadata_percentage" doc:"How large the metadata of differences may be, in percent of the packages."`
 	Delta            *string  `arg:"deltarpm_percentage" doc:"How large a difference may be, in percent of the package."`
-	Enabled          *bool    `arg:"enabled" doc:"Whether the repository is used."`
-	EnableGroups     *bool    `arg:"enablegroups" doc:"Whether groups of packages of the repository are used."`
+	Enabled          *bool    `arg:"enabled" implied:"as yum is configured" doc:"Whether the repository is used."`
+	EnableGroups     *bool    `arg:"enablegroups" implied:"as yum is configured" doc:"Whether groups of packages of the repository are used."`
 	Exclude          []string `arg:"exclude" doc:"Packages that are never taken from the repository; they may have * and ?."`
 	Failover         *string  `arg:"failovermethod" enum:"roundrobin|priority" doc:"In which order several addresses are tried."`
 	GPGCAKey         *string  `arg:"gpgcakey" doc:"Where the key is that has signed the others."`
-	GPGCheck         *bool    `arg:"gpgcheck" doc:"Whether packages must be signed."`
+	GPGCheck         *bool    `arg:"gpgcheck" implied:"as yum is configured" doc:"Whether packages must be signed."`
 	GPGKey           []string `arg:"gpgkey" doc:"Where the keys are."`
-	ModuleHotfixes   *bool    `arg:"module_hotfixes" doc:"Whether packages count although a module hides them."`
+	ModuleHotfixes   *bool    `arg:"module_hotfixes" implied:"as yum is configured" doc:"Whether packages count although a module hides them."`
 	HTTPCaching      *string  `arg:"http_caching" enum:"all|packages|none" doc:"What proxies may keep."`
 	Include          *string  `arg:"include" doc:"A file with more settings."`
 	IncludePackages  []string `arg:"includepkgs" doc:"The only packages that are taken from the repository; they may have * and ?."`
 	IPResolve        *string  `arg:"ip_resolve" enum:"4|6|IPv4|IPv6|whatever" doc:"Which addresses of hosts are used."`
-	KeepAlive        *bool    `arg:"keepalive" doc:"Whether connections are kept open."`
+	KeepAlive        *bool    `arg:"keepalive" implied:"as yum is configured" doc:"Whether connections are kept open."`
 	KeepCache        *string  `arg:"keepcache" enum:"0|1" doc:"Whether packages are kept once they are installed."`
 	MetadataExpire   *string  `arg:"metadata_expire" doc:"After how many seconds metadata is too old; also 5d, 3h or never."`
 	ExpireFilter     *string  `arg:"metadata_expire_filter" enum:"never|read-only:past|read-only:present|read-only:future" doc:"Which commands do without new metadata."`
@@ -36,19 +36,19 @@ type YumOptions struct {
 	MirrorlistExpire *string  `arg:"mirrorlist_expire" doc:"After how many seconds the list of mirrors is too old."`
 	Password         *string  `arg:"password" doc:"The password for username."`
 	Priority         *string  `arg:"priority" doc:"A number; repositories with lower ones come first."`
-	Protect          *bool    `arg:"protect" doc:"Whether other repositories cannot update its packages."`
+	Protect          *bool    `arg:"protect" implied:"as yum is configured" doc:"Whether other repositories cannot update its packages."`
 	Proxy            *string  `arg:"proxy" doc:"The proxy, or _none_."`
 	ProxyPassword    *string  `arg:"proxy_password" doc:"The password for proxy_username."`
 	ProxyUsername    *string  `arg:"proxy_username" doc:"The user for the proxy."`
-	RepoGPGCheck     *bool    `arg:"repo_gpgcheck" doc:"Whether the metadata must be signed."`
+	RepoGPGCheck     *bool    `arg:"repo_gpgcheck" implied:"as yum is configured" doc:"Whether the metadata must be signed."`
 	Retries          *string  `arg:"retries" doc:"How often a download is tried; 0 is for ever."`
-	S3               *bool    `arg:"s3_enabled" doc:"Whether the repository is in S3."`
-	SkipUnavailable  *bool    `arg:"skip_if_unavailable" doc:"Whether to go on without the repository if it cannot be reached."`
+	S3               *bool    `arg:"s3_enabled" implied:"as yum is configured" doc:"Whether the repository is in S3."`
+	SkipUnavailable  *bool    `arg:"skip_if_unavailable" implied:"as yum is configured" doc:"Whether to go on without the repository if it cannot be reached."`
 	CACert           *string  `arg:"sslcacert,ca_cert" doc:"The directory with the certificates that may sign others."`
-	CheckPermissions *bool    `arg:"ssl_check_cert_permissions" doc:"Whether it matters that the files of certificates can be read."`
+	CheckPermissions *bool    `arg:"ssl_check_cert_permissions" implied:"as yum is configured" doc:"Whether it matters that the files of certificates can be read."`
 	ClientCert       *string  `arg:"sslclientcert,client_cert" doc:"The certificate to show."`
 	ClientKey        *string  `arg:"sslclientkey,client_key" doc:"The key of that certificate."`
-	Verify           *bool    `arg:"sslverify,validate_certs" doc:"Whether certificates are checked."`
+	Verify           *bool    `arg:"sslverify,validate_certs" implied:"as yum is configured" doc:"Whether certificates are checked."`
 	Throttle         *string  `arg:"throttle" doc:"The part of bandwidth that is used, such as 50%, or bytes a second."`
 	Timeout          *string  `arg:"timeout" doc:"After how many seconds without an answer a connection is given up."`
 	IDVars           *string  `arg:"ui_repoid_vars" doc:"The variables that are part of the id when it is shown."`

@@ -33,7 +33,7 @@ var fieldsLater = map[string]map[string]later{
 		"modification_time_format": {idle: "%Y%m%d%H%M.%S", way: "remove it"},
 	},
 	"copy": {
-		"decrypt":      vaultLater,
+		"decrypt": vaultLater,
 	},
 	"template": {
 		"output_encoding": {idle: "utf-8", way: "use `iconv` in a step of its own"},
@@ -53,17 +53,9 @@ var fieldsLater = map[string]map[string]later{
 		"login_class": {way: "it is for BSD; remove it"},
 		"seuser":      {way: "use `command: semanage login`"},
 	},
-	"wait": {
-		"active_connection_states": {way: "ask `ss` in a step with `until`"},
-		"connect_timeout":          {idle: "5", way: "remove it; `timeout` covers all of it"},
-		"exclude_hosts":            {way: "ask `ss` in a step with `until`"},
-	},
 	"dnf": {
-		"cacheonly": {way: asCommand + ": `dnf --cacheonly`"}, "disable_excludes": {way: asCommand},
-		"download_dir": {way: asCommand}, "download_only": {way: asCommand}, "install_repoquery": {idle: "true", way: "remove it"},
-		"installroot":    {idle: "/", way: asCommand},
-		"sslverify":      {idle: "true", way: "set it in the repository's file"},
-		"validate_certs": {idle: "true", way: "set it in the repository's file"},
+		"installroot":       {idle: "/", way: asCommand},
+		"install_repoquery": {idle: "true", way: "remove it"},
 	},
 	"postgresql_user": {
 		"priv":   {way: "use `postgresql_privs`"},
