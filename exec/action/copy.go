@@ -137,7 +137,7 @@ func planDirectory(ctx context.Context, a *exec.Attempt, path string, mode spec.
 	return planFile(ctx, &own)
 }
 
-// applyPart makes a change that is a part of another, unless somebody has made it before its plan looked.
+// applyPart makes a change that is a part of another, unless it was made before its plan looked.
 func applyPart(ctx context.Context, part *exec.Change) error {
 	if part.Diff.Kind == events.ChangeNone {
 		return nil

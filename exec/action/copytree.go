@@ -47,7 +47,7 @@ func planTree(ctx context.Context, a *exec.Attempt, args *spec.CopyArgs, attrs f
 	}
 	dirs := fsys.Attributes{Mode: args.DirMode, UID: attrs.UID, GID: attrs.GID}
 	t := &treeCopy{Attempt: a, args: args, attrs: attrs, dirs: dirs, src: filepath.Clean(args.Src), dest: filepath.Clean(args.Dest)}
-	t.inside, t.follow = map[string]bool{}, !a.Dialect.Rules().KeepsLinks
+	t.inside, t.follow = map[string]bool{}, a.FollowsLinks()
 	if args.LocalFollow != nil {
 		t.follow = *args.LocalFollow
 	}

@@ -220,7 +220,7 @@ func (d *dnf) fetchOptions(a *exec.Attempt) (argv []string) {
 		argv = append(argv, "--downloadonly")
 	}
 	switch {
-	case d.args.DownloadDir == "":
+	case d.args.DownloadDir == "" || !d.args.DownloadOnly:
 	case five:
 		argv = append(argv, "--setopt=destdir="+d.args.DownloadDir)
 	default:

@@ -219,7 +219,7 @@ func (g *gitStep) planUpdate(ctx context.Context) error {
 	}
 	moves := g.want.commit == "" || g.want.commit != before
 	if !moves {
-		// What is there was checked out by somebody, and its signature may be gone or its key revoked.
+		// What is there was checked out before, and its signature may be gone or its key revoked.
 		if err := g.verifyCommit(ctx); err != nil {
 			return err
 		}
@@ -264,7 +264,7 @@ func (g *gitStep) planUpdate(ctx context.Context) error {
 			if err := g.fetchVersion(ctx); err != nil {
 				return err
 			}
-			// Before the files change: whatever reads them must never see what nobody has signed.
+			// Before the files change: whatever reads them must never see what is not signed.
 			if err := g.verifyCommit(ctx); err != nil {
 				return err
 			}

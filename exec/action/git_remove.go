@@ -59,7 +59,7 @@ func (g *gitStep) planRemoval(ctx context.Context, there bool) error {
 		if err == nil {
 			err = removeAll(g.args.Dest)
 		}
-		// One that the step does not name belongs to somebody else too: a worktree has its own part of another's repository.
+		// One that the step does not name is not this copy's alone: a worktree has its own part of another's repository.
 		if err != nil || g.args.SeparateGitDir == "" || !isSamePath(dir, g.args.SeparateGitDir) {
 			return err
 		}

@@ -26,7 +26,7 @@ type ComposerArgs struct {
 	Words []string
 }
 
-// ComposerOption is an option of composer's commands. Those that a command does not have are left out, as with Ansible.
+// ComposerOption is an option of composer's commands. A command gets only those that it has, as with Ansible.
 type ComposerOption struct {
 	Name  string
 	Given bool

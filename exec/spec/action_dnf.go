@@ -30,7 +30,7 @@ type DnfArgs struct {
 	CacheOnly       bool     `arg:"cacheonly" default:"false" doc:"Use only what is in the cache, and fetch nothing."`
 	DisableExcludes string   `arg:"disable_excludes" doc:"Whose exclude does not count in this step: all, main, or that of a repository."`
 	DownloadOnly    bool     `arg:"download_only" default:"false" doc:"Download the packages, and install none."`
-	DownloadDir     string   `arg:"download_dir" kind:"path" implied:"the cache of dnf" doc:"Where to download them."`
+	DownloadDir     string   `arg:"download_dir" kind:"path" implied:"the cache of dnf" doc:"Where to download them, with download_only."`
 	SSLVerify       bool     `arg:"sslverify,validate_certs" default:"true" doc:"Check the certificates of repositories that do not say so themselves."`
 	ConfFile        string   `arg:"conf_file" kind:"path" doc:"The configuration file to use."`
 	Backend         string   `arg:"use_backend,use" default:"auto" enum:"auto|dnf|dnf4>dnf|dnf5|yum|yum3>yum|yum4>dnf" doc:"The program; auto: dnf, or yum if dnf is not installed."`
@@ -73,9 +73,6 @@ func (a *DnfArgs) validateArgs(given func(string) bool) []Problem {
 	}
 	if a.State == "absent" && slices.Contains(names, "*") {
 		problems = append(problems, Problem{"name", "`name: \"*\"` with `state: absent` would remove everything", "name the packages"})
-	}
-	if a.DownloadDir != "" && !a.DownloadOnly {
-		problems = append(problems, Problem{"download_dir", "`download_dir` needs `download_only: true`", ""})
 	}
 	if a.DownloadOnly && (a.State == "absent" || a.AutoRemove) {
 		problems = append(problems, Problem{"download_only", "`download_only` does not go with a removal", ""})

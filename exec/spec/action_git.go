@@ -49,7 +49,7 @@ var _ = declareAction(&Action{
 		{"after", "The commit that is checked out now."},
 		{"git_dir_before", "Where the repository itself was, if it was moved."},
 		{"git_dir_now", "Where it was moved to."},
-		{"submodules_changed", "Whether submodules were checked out anew."},
+		{"submodules_changed", "Whether submodules were checked out."},
 		{"remote_url_changed", "Whether the working copy now names another repository."},
 	},
 	Least: "git: {repo: x, dest: /nowhere/x}",
@@ -109,9 +109,6 @@ func (a *GitArgs) validateArgs(given func(string) bool) []Problem {
 	}
 	if a.Bare && a.VerifyCommit {
 		add("verify_commit", "`verify_commit` needs a working copy", "remove `bare`")
-	}
-	if given("gpg_allowlist") && !a.VerifyCommit {
-		add("gpg_allowlist", "`gpg_allowlist` needs `verify_commit: true`", "")
 	}
 	if a.Bare && given("archive") {
 		add("archive", "`archive` needs a working copy", "remove `bare`")

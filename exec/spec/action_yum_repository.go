@@ -43,14 +43,14 @@ type YumOptions struct {
 	RepoGPGCheck     *bool    `arg:"repo_gpgcheck" implied:"as yum is configured" doc:"Whether the metadata must be signed."`
 	Retries          *string  `arg:"retries" doc:"How often a download is tried; 0 is for ever."`
 	S3               *bool    `arg:"s3_enabled" implied:"as yum is configured" doc:"Whether the repository is in S3."`
-	SkipUnavailable  *bool    `arg:"skip_if_unavailable" implied:"as yum is configured" doc:"Whether to go on without the repository if it cannot be reached."`
+	SkipUnavailable  *bool    `arg:"skip_if_unavailable" implied:"as yum is configured" doc:"Whether a repository that cannot be reached is skipped."`
 	CACert           *string  `arg:"sslcacert,ca_cert" doc:"The directory with the certificates that may sign others."`
 	CheckPermissions *bool    `arg:"ssl_check_cert_permissions" implied:"as yum is configured" doc:"Whether it matters that the files of certificates can be read."`
 	ClientCert       *string  `arg:"sslclientcert,client_cert" doc:"The certificate to show."`
 	ClientKey        *string  `arg:"sslclientkey,client_key" doc:"The key of that certificate."`
 	Verify           *bool    `arg:"sslverify,validate_certs" implied:"as yum is configured" doc:"Whether certificates are checked."`
 	Throttle         *string  `arg:"throttle" doc:"The part of bandwidth that is used, such as 50%, or bytes a second."`
-	Timeout          *string  `arg:"timeout" doc:"After how many seconds without an answer a connection is given up."`
+	Timeout          *string  `arg:"timeout" doc:"After how many seconds without an answer a connection fails."`
 	IDVars           *string  `arg:"ui_repoid_vars" doc:"The variables that are part of the id when it is shown."`
 	Username         *string  `arg:"username" doc:"The user for the repository."`
 }

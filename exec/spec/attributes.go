@@ -46,7 +46,7 @@ func (a FileAttributes) FlagEdit() (FlagEdit, *Problem) {
 	hint := "the letters are " + settableFlags + ", as of chattr"
 	for _, letter := range e.Letters {
 		if !strings.ContainsRune(settableFlags, letter) {
-			return e, &Problem{"attributes", "`attributes` has " + nameValue(string(letter)) + ", which is no attribute that can be set", hint}
+			return e, &Problem{"attributes", "`attributes` has " + nameValue(string(letter)) + ", which cannot be set", hint}
 		}
 	}
 	if e.Letters == "" && e.Sign != '=' {

@@ -187,15 +187,13 @@ func TestDecodeProblems(t *testing.T) {
 		{"wait", args{"port": 1, "exclude_hosts": "x", "active_connection_states": "LISTEN"}, "`exclude_hosts` goes with `state: drained` only\n" +
 			"`active_connection_states` must be of ESTABLISHED, FIN_WAIT1, FIN_WAIT2, SYN_RECV, SYN_SENT, TIME_WAIT, found \"LISTEN\""},
 		{"wait", args{"path": "/x", "state": "drained"}, "`state: drained` is for a `port`"},
-		{"copy", args{"content": "", "dest": "/x", "attributes": "+iQ"}, "`attributes` has \"Q\", which is no attribute that can be set; the letters are aAcCdDeFijmPsStTux, as of chattr"},
+		{"copy", args{"content": "", "dest": "/x", "attributes": "+iQ"}, "`attributes` has \"Q\", which cannot be set; the letters are aAcCdDeFijmPsStTux, as of chattr"},
 		{"file", args{"path": "/x", "attr": "-"}, "`attributes` has no letter after -; the letters are aAcCdDeFijmPsStTux, as of chattr"},
 		{"file", args{"path": "/x", "state": "link", "src": "y", "attr": "i"}, "`attributes` is for files and directories; a link has none; name what the link leads to, with `state: file`"},
 		{"git", args{"repo": "x", "bare": true, "dest": "/x", "separate_git_dir": "/y"}, "`separate_git_dir` and `bare` exclude each other; a bare repository is where `dest` says"},
-		{"git", args{"repo": "x", "dest": "/x", "gpg_whitelist": "a"}, "`gpg_allowlist` needs `verify_commit: true`"},
 		{"composer", args{"command": "require x"}, "`command` must be one word, found \"require x\"; give the rest as `arguments`\n`composer` needs `working_dir`; or `global_command: true`"},
 		{"yum_repository", args{"name": "x", "file": "a/b"}, "`file` must be a name without a directory, found \"a/b\"; give the directory as `reposdir`\n" +
 			"`yum_repository` needs `baseurl`, `metalink` or `mirrorlist`\n`yum_repository` needs `description`"},
-		{"dnf", args{"name": "a", "download_dir": "/x"}, "`download_dir` needs `download_only: true`"},
 		{"dnf", args{"name": "a", "installroot": "/x"}, "`dnf` does not support `installroot` yet; run it as a `command` step"},
 		{"wait", args{"url": "http://x", "state": "stopped"}, "`state` goes with `path` and `port` only"},
 		{"get_url", args{"url": "ftp://example.com/x", "dest": "/x"}, "`url` has the scheme ftp, which is not supported; it takes https, http, file"},

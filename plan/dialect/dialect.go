@@ -49,7 +49,6 @@ type Rules struct {
 	ReadsSources      bool // what is copied or rendered lies next to the playbook, also if nothing searches it
 	OrdersMaps        bool // a map as written keeps its order and the types of its keys
 	OldNumbers        bool // numbers of YAML files are those of YAML 1.1: 1:30 is 90, and 1e3 is text
-	KeepsLinks        bool // copy of a directory copies its links; otherwise what they lead to
 	MakesFiles        bool // file without a state makes the file if it is absent; otherwise that is an error
 	AnyHolds          bool // a condition may give any value: it holds unless that is empty or 0
 	CommaTags         bool // a text that a template gives as a tag may be several, with commas between them
@@ -65,7 +64,7 @@ var rules = Of[*Rules]{
 	Steps: &Rules{
 		OnFailure: "drain", RetryDelay: time.Second,
 		FactValue: func(v any) any { return v }, Refusal: func(message, _ string) string { return message },
-		FieldsAreNames: true, AbsenceSpreads: true, ExcludedRegisters: true, MakesFiles: true, KeepsLinks: true,
+		FieldsAreNames: true, AbsenceSpreads: true, ExcludedRegisters: true, MakesFiles: true,
 		ReadsSources: true, CommaTags: true, TagsExist: true,
 	},
 	Ansible: &Rules{
