@@ -76,9 +76,10 @@ var layers = map[string][]string{
 	"engine/journal": {
 		"events/fact", "events/rundir",
 	},
-	"engine/exported":  {"engine/journal", "plan/found"},                                                                                            // files of values: it knows no runs and no plans
+	"engine/durations": {"engine/graph", "engine/journal", "events", "events/rundir", "plan"},                                                       // times by name: it decides nothing
+	"engine/exported":  {"engine/journal", "events/rundir", "plan/found"},                                                                           // files of values: it knows no runs and no plans
 	"engine/history":   {"exec/fault", "engine/journal", "events", "events/fact", "events/rundir", "plan"},                                          // runs on disk: it reads journals and makes no plan
-	"engine/statefile": {"engine/graph", "engine/journal", "events", "events/fact", "plan", "plan/prior"},                                           // what runs have made: it plans nothing and runs nothing
+	"engine/statefile": {"engine/graph", "engine/journal", "events", "events/fact", "events/rundir", "plan", "plan/prior"},                          // what runs have made: it plans nothing and runs nothing
 	"engine/state":     {"plan/counterpart", "plan/sequence", "events", "events/fact", "engine/graph", "exec/fault", "plan", "plan/bind", "secret"}, // the fold: it decides, and does nothing
 	"engine/control":   {"events/rundir"},                                                                                                           // lines through a socket: it must not know what a run is, or a client could reach past the loop
 	"engine": {
@@ -87,7 +88,7 @@ var layers = map[string][]string{
 		"plan/sequence",
 		"plan/selector",
 		"plan/found",
-		"engine/statefile", "engine/control", "engine/exact", "engine/exported", "engine/graph", "engine/history", "engine/journal", "engine/pinned", "engine/state", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
+		"engine/statefile", "engine/control", "engine/durations", "engine/exact", "engine/exported", "engine/graph", "engine/history", "engine/journal", "engine/pinned", "engine/state", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
 	},
 	"config/yamldoc": {"internal/pattern"},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
@@ -158,13 +159,22 @@ var layers = map[string][]string{
 	"internal/app/statedir":   {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
 	"internal/cli/installing": {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
 	"internal/cli/modules":    {"internal/diag", "plan/collection", "plan/playbook"},
-	"internal/cli/nearby":     {"internal/pattern", "internal/diag", "plan"},
-	"internal/cli/predicted":  {"events", "plan", "tui/status"},
-	"internal/cli/recorded":   {"internal/app", "plan", "plan/prior"},
-	"internal/cli/reference":  {"exec/facts", "exec/spec", "internal/app", "internal/suggest", "plan/schema"},
+	// A module of its own, which moon does not need.
+	"nats/link":    {}, // names and a connection
+	"nats/record":  {"engine/control", "engine/journal", "events/rundir", "nats/link"},
+	"nats/mirror":  {"engine/control", "engine/history", "events/rundir", "nats/link"},
+	"nats/serve":   {}, // a server
+	"nats/command": {"engine/history", "engine/journal", "exec/remote", "internal/app", "internal/app/statedir", "internal/cli", "nats/link", "nats/mirror", "nats/record", "nats/serve"},
+	"nats":         {"nats/command"},
+
+	"internal/cli/lastview":  {"internal/app", "plan", "tui"}, // a file: it shows nothing
+	"internal/cli/nearby":    {"internal/pattern", "internal/diag", "plan"},
+	"internal/cli/predicted": {"events", "plan", "tui/status"},
+	"internal/cli/recorded":  {"internal/app", "plan", "plan/prior"},
+	"internal/cli/reference": {"exec/facts", "exec/spec", "internal/app", "internal/suggest", "plan/schema"},
 	"internal/cli": {
 		"plan/called",
-		"internal/cli/installing", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference",
+		"internal/cli/installing", "internal/cli/lastview", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
 	},
@@ -216,12 +226,12 @@ var owners = []struct {
 	by   []string
 	why  string
 }{
-	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes"}, "processes have one owner, which kills their whole group; remote starts only other selves of moon; tape, assault and fakes, which are no part of it, moon and its tests"},
+	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes", "nats/command", "nats/test"}, "processes have one owner, which kills their whole group; remote and the worker of nats start only other selves of moon; tape, assault and fakes, which are no part of it, moon and its tests"},
 	{"github.com/alecthomas/kong", []string{"internal/cli"}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"internal/install", "exec/pymodule", "plan/playbook", "plan/playbook/placed", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},
-	{"net", []string{"internal/install", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret"}, "the only doors are the socket of a run, what steps reach for, and the servers of collections; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
+	{"net", []string{"internal/install", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret", "nats/serve"}, "the only doors are the socket of a run, what steps reach for, the servers of collections, and that of moon-nats; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},
 }
 

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -46,7 +48,7 @@ func (s *hearing) relay(r control.Request) control.Answer {
 	// Room for the answer: the loop must not wait for a client that is gone.
 	in := asking{r, make(chan control.Answer, 1)}
 	if !s.put(in) {
-		return control.Answer{Reason: hasEnded}
+		return control.Answer{Reason: hasEnded, Unrecorded: true}
 	}
 	return <-in.answer
 }
@@ -98,11 +100,14 @@ func (s *hearing) endUnasked(step int) {
 func (s *hearing) consider(r control.Request) control.Answer {
 	const maxID = 100
 	if r.ID == "" || len(r.ID) > maxID {
-		return control.Answer{Reason: fmt.Sprintf("a command needs an id of at most %d bytes, by which it is known when it is sent again",
+		return control.Answer{Unrecorded: true, Reason: fmt.Sprintf("a command needs an id of at most %d bytes, by which it is known when it is sent again",
 			maxID)}
 	}
 	if s.fatal != nil {
-		return control.Answer{Reason: hasEnded}
+		return control.Answer{Reason: hasEnded, Unrecorded: true}
+	}
+	if r.Do == control.Order {
+		return s.considerOrder(r)
 	}
 	commands, why := requests{s.state}.commands(r)
 	if why == "" && r.Digest == "" {
@@ -111,9 +116,8 @@ func (s *hearing) consider(r control.Request) control.Answer {
 	if why != "" {
 		return control.Answer{Reason: why}
 	}
-	actor := s.owner.User // nobody else gets through to here
 	order := func(c events.Command) events.Order {
-		return events.Order{ID: r.ID, Actor: actor + " (attach)", Command: c}
+		return events.Order{ID: r.ID, Actor: s.askedBy(r), Command: c}
 	}
 	// All of them or none: whoever asked has asked for one thing.
 	for _, c := range commands {
@@ -128,6 +132,23 @@ func (s *hearing) consider(r control.Request) control.Answer {
 		s.heard(o, s.obey(o))
 	}
 	return s.asked[r.ID]
+}
+
+// considerOrder obeys a command of a screen that another process shows, as it obeys those of its own.
+func (s *hearing) considerOrder(r control.Request) control.Answer {
+	var o events.Order
+	if err := json.Unmarshal(r.Order, &o); err != nil {
+		return control.Answer{Reason: "not a command: " + err.Error(), Unrecorded: true}
+	}
+	// Who sends it is known here, and not said by the sender.
+	o.ID, o.Actor, o.Plan = r.ID, s.askedBy(r), r.Digest
+	s.heard(o, s.obey(o))
+	return s.asked[r.ID]
+}
+
+// askedBy is who asks, for the journal: the user of this process, as no one else gets through to here, or the one they relay it for.
+func (s *hearing) askedBy(r control.Request) string {
+	return cmp.Or(r.By, s.owner.User) + " (attach)"
 }
 
 // requests says what another process asks for in the words of the run.

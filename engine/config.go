@@ -2,10 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"moon/engine/graph"
@@ -45,10 +41,4 @@ type Config struct {
 	States    string // directory that remembers what runs of each playbook have made; "": none
 	Exports   string // directory that keeps what the last good run of each playbook has exported; "": none
 	Durations string // directory that remembers, across runs, how long steps took; "": none
-}
-
-// fileOf is the file in a directory that belongs to something, by what names that.
-func fileOf(dir, suffix string, names ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(names, "\x00")))
-	return filepath.Join(dir, hex.EncodeToString(sum[:16])+suffix)
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"moon/engine"
+	"moon/engine/durations"
 	"moon/engine/graph"
 	"moon/engine/history"
 	"moon/events"
@@ -256,13 +257,13 @@ func TestDurationsAreBounded(t *testing.T) {
 	for i := range p.Steps {
 		p.Steps[i].Path = fmt.Sprintf("new/%d", i)
 	}
-	d := engine.Durations{"new/0": 1, "new/1": 1, "new/3": 1, "old/1": 1, "old/2": 1}
+	d := durations.Steps{"new/0": 1, "new/1": 1, "new/3": 1, "old/1": 1, "old/2": 1}
 	d.Trim(p, 4)
-	if want := (engine.Durations{"new/0": 1, "new/1": 1, "new/3": 1, "old/1": 1}); !maps.Equal(d, want) {
+	if want := (durations.Steps{"new/0": 1, "new/1": 1, "new/3": 1, "old/1": 1}); !maps.Equal(d, want) {
 		t.Errorf("kept %v", d)
 	}
 	d.Trim(p, 2)
-	if want := (engine.Durations{"new/0": 1, "new/1": 1}); !maps.Equal(d, want) {
+	if want := (durations.Steps{"new/0": 1, "new/1": 1}); !maps.Equal(d, want) {
 		t.Errorf("kept %v", d)
 	}
 }

@@ -21,6 +21,3 @@ func Recover(dir string, planned func(digest string) (*plan.Plan, *graph.Graph, 
 	}
 	return facts, w.Close()
 }
-
-// Trim forgets what is more than a file may hold.
-func (d Durations) Trim(p *plan.Plan, most int) { d.trim(p, most) }

@@ -32,8 +32,9 @@ type follower struct {
 	out    chan []events.Record
 	// handedOver says under which plan the batch begins that the reader has now: it is done with those before. May be nil.
 	handedOver func(digest string)
-	left       func() // nothing more is read; may be nil
-	since      string // the plan under which the batch begins
+	left       func()                  // nothing more is read; may be nil
+	taken      func(fact.Record) error // is given each record first; may be nil
+	since      string                  // the plan under which the batch begins
 	err        error
 
 	state   *state.State
@@ -198,6 +199,11 @@ func (f *follower) read(ctx context.Context, r *journal.Reader) error {
 
 func (f *follower) apply(ctx context.Context, rec fact.Record) error {
 	f.current = rec
+	if f.taken != nil {
+		if err := f.taken(rec); err != nil {
+			return err
+		}
+	}
 	switch x := rec.Fact.(type) {
 	case fact.AttemptStarted:
 		if f.lines && rec.Seq > f.skip {

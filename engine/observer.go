@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"moon/engine/durations"
+	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
@@ -19,16 +21,16 @@ type observer struct {
 
 	unrecordable bool // it was said that the playbook's state cannot be written
 
-	timing *stopwatch
-	usual  Durations // of earlier runs
-	lately Lasts     // of the last of them
+	timing *durations.Stopwatch
+	usual  durations.Steps // of earlier runs
+	lately durations.Lasts // of the last of them
 }
 
 // observe keeps the results that follow from the state alone: a skipped step has one, whatever it was skipped by. It also
 // measures how long steps take.
 func (s *observer) observe(step int, e events.Event) {
 	at, mono := s.state.Time()
-	s.timing.see(s.state.Plan(), step, e, mono, at, step >= 0 && s.dry(step))
+	s.timing.See(s.state.Plan(), step, e, mono, at, step >= 0 && s.dry(step))
 	s.noteAsked(step)
 	switch e := e.(type) { //nolint:gochecksumtype // nothing is kept of the others
 	case events.StepSkipped:
@@ -100,5 +102,21 @@ func (s *observer) skippedBy(step int, e events.StepSkipped) plan.Absence {
 func (s *observer) noteAsked(step int) {
 	if f, asked := s.state.Plan().Found(step); asked {
 		s.unanswered[f.Path] = true
+	}
+}
+
+// loadDurations reads how long the steps took in earlier runs.
+func (s *observer) loadDurations(p *plan.Plan) {
+	s.usual, s.lately = durations.Read(s.cfg.Durations, p)
+	s.state.Prefer(func(p *plan.Plan, g *graph.Graph) []int64 { return durations.Ranks(p, g, s.usual) })
+}
+
+// keepDurations remembers, right before the run's last record, what its steps took. A run that cannot is none the worse.
+func (s *observer) keepDurations() {
+	if s.cfg.Durations == "" || s.state.Options().Check || s.trouble != nil || s.timing.IsEmpty() {
+		return
+	}
+	if err := durations.Write(s.cfg.Durations, s.state.Plan(), s.timing); err != nil {
+		s.add(fact.Warned{Step: -1, Message: fmt.Sprintf("how long the steps took is not remembered: %s", err)})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"moon/engine/durations"
 	"moon/engine/graph"
 	"moon/engine/history"
 	"moon/engine/journal"
@@ -163,7 +164,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 		s.add(fact.Warned{Step: -1, Message: "killed processes that the crashed moon had left running:  " + killed})
 	}
 	s.findAgain()
-	s.timing = newStopwatch() // what earlier processes measured they have remembered
+	s.timing = durations.NewStopwatch() // what earlier processes measured they have remembered
 	s.putFirst()
 	s.listen()
 	s.meet()

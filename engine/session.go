@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"moon/engine/control"
+	"moon/engine/durations"
 	"moon/engine/exported"
 	"moon/engine/graph"
 	"moon/engine/history"
@@ -94,7 +95,7 @@ func newSession(cfg Config) *Session {
 		prior: statefile.NewRecorder(cfg.States), running: map[int]*attempt{},
 		texts: map[string]string{},
 	}
-	s.timing = newStopwatch()
+	s.timing = durations.NewStopwatch()
 	s.takeResults(newResults())
 	s.wake, s.perhaps = make(chan struct{}, 1), map[int]bool{}
 	s.found, s.unanswered = map[int]*foundItems{}, map[string]bool{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"moon/engine/durations"
 	"moon/events"
 	"moon/plan"
 	"moon/plan/bind"
@@ -87,5 +88,5 @@ func (s *Session) Forecast(digest string) *events.Forecast {
 	if !ok || s.cfg.Options.Check {
 		return nil
 	}
-	return forecast(p.plan, p.graph, s.usual, s.lately, s.cfg.Options.Forks)
+	return durations.Forecast(p.plan, p.graph, s.usual, s.lately, s.cfg.Options.Forks)
 }

@@ -107,7 +107,10 @@ type watch struct {
 	all  []events.Record
 }
 
-func watching(t *testing.T, s *engine.Session, lines bool) *watch {
+func watching(t *testing.T, s interface {
+	Follow(ctx context.Context, lines bool) (<-chan []events.Record, func() error)
+}, lines bool,
+) *watch {
 	t.Helper()
 	ctx, leave := context.WithCancel(context.Background())
 	feed, ended := s.Follow(ctx, lines)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"moon/engine/journal"
+	"moon/events/rundir"
 	"moon/exec"
 	"moon/plan"
 )
@@ -58,7 +59,7 @@ func incremental(p *plan.Plan, ps *plan.Step, call *plan.Call, records string, f
 
 // recordOf is the file that remembers a step of a playbook.
 func recordOf(p *plan.Plan, ps *plan.Step, records string) string {
-	return fileOf(records, ".json", p.Root, p.RootFile, ps.Path, ps.Host)
+	return rundir.FileFor(records, ".json", p.Root, p.RootFile, ps.Path, ps.Host)
 }
 
 // remember records that a step succeeded, and what it was made from.

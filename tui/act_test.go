@@ -288,6 +288,40 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
+// TestLeavingAttached leaves a run that another process has: nothing is sent unless the run is to stop.
+func TestLeavingAttached(t *testing.T) {
+	attached := func() *screen {
+		s := newScreen(t, setup{w: 120, h: 40})
+		s.m.Tools.Attached = true
+		return s
+	}
+	for _, keys := range []string{"q d", "ctrl+c d", "ctrl+c ctrl+c"} {
+		s := attached()
+		s.keys(keys)
+		if len(s.f.Sent) > 0 || !quits(s) || s.m.forced {
+			t.Errorf("%s in the review sent %v", keys, s.f.Sent)
+		}
+	}
+	s := attached()
+	s.keys("A")
+	s.press("c")
+	s.f.Until("install git")
+	s.frame()
+	s.f.Sent = nil
+	s.press("q")
+	s.has("Quit with 1 step running?", "d  detach: the run continues", "k  stop now")
+	s.press("esc")
+	s.keys("q d")
+	if len(s.f.Sent) > 0 || !quits(s) {
+		t.Errorf("detaching sent %v", s.f.Sent)
+	}
+	s = attached()
+	s.keys("q k")
+	if want := []events.Command{events.Stop{How: events.StopInterrupt}}; !reflect.DeepEqual(s.f.Sent, want) {
+		t.Errorf("q k sent %v", s.f.Sent)
+	}
+}
+
 func TestRefusalsAndWarningsAreShown(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.f.Say(-1, events.CommandRejected{Order: events.Order{Command: events.Pause{}}, Reason: "nothing runs"})

@@ -10,6 +10,10 @@ import (
 
 // askToLeave leaves, and asks first if that would stop something.
 func (m *model) askToLeave() tea.Cmd {
+	if m.Tools.Attached && m.Shot.Phase != events.Done {
+		m.Overlay = overlay.Leave{Attached: true}
+		return m.quitIfOver()
+	}
 	switch m.Shot.Phase {
 	case events.Done:
 		return tea.Quit
@@ -23,7 +27,11 @@ func (m *model) askToLeave() tea.Cmd {
 	case events.Running, events.Paused:
 		m.Overlay = overlay.Leave{}
 	}
-	// The feed has ended without the end of the run: there is no answer to wait for.
+	return m.quitIfOver()
+}
+
+// quitIfOver leaves where the feed has ended without the end of the run: there is no answer to wait for.
+func (m *model) quitIfOver() tea.Cmd {
 	if m.Store.Over() {
 		return tea.Quit
 	}
@@ -35,6 +43,9 @@ func (m *model) handleInterrupt() tea.Cmd {
 	if _, asked := m.Overlay.(overlay.Leave); !asked && m.Stopping == 0 {
 		m.Overlay, m.Prompt = nil, nil
 		return m.askToLeave()
+	}
+	if m.Tools.Attached {
+		return tea.Quit // the run is another process's, and continues
 	}
 	// The second time there is nothing left to ask: the run is to end now.
 	m.Overlay = nil

@@ -35,9 +35,11 @@ type model struct {
 	leaving bool // asked to
 	forced  bool // left without waiting
 	again   bool // another run was asked for
-	ticking bool
-	seen    int // pauses
-	clip    clipboard
+
+	concluded bool // the feed broke off, and what ran then counts as lost
+	ticking   bool
+	seen      int // pauses
+	clip      clipboard
 
 	frame  string
 	stale  bool
@@ -99,7 +101,7 @@ func (m *model) dress() { m.Pen, m.Glyphs = m.looks.Pen, m.looks.Glyphs }
 
 func toolsOf(o *Options) view.Tools {
 	return view.Tools{
-		Mode: o.Mode, Banner: o.Banner, Saved: o.Saved, Replay: o.Replay, Again: o.Again,
+		Mode: o.Mode, Banner: o.Banner, Saved: o.Saved, Replay: o.Replay, Again: o.Again, Attached: o.Attached,
 		PlanFor: o.PlanFor, Reload: o.Reload, Preview: o.Preview, Eval: o.Eval, CheckBreak: o.CheckBreak, ParseBreak: o.ParseBreak,
 		Editor: o.Editor, Shell: o.Shell, OutDir: o.OutDir,
 	}

@@ -27,6 +27,9 @@ type Options struct {
 	// of such a run, and the screen stays until it is left. Send is then not needed. "": the run is live.
 	Replay string
 
+	// Attached says that another process has the run: to leave the screen leaves the run alone.
+	Attached bool
+
 	// PlanFor finds the plan that a PlanLoaded event names. Without it, or where it knows none, the old plan stays.
 	PlanFor func(digest string) *plan.Plan
 	// Forecast says how long a plan may take, or nil. Without it the screen says nothing of the time that is left.

@@ -14,6 +14,12 @@ import (
 // syncStore brings the model up to date with the store. What matters is compared with the last time, so nothing that
 // happened between two frames is lost: a pause that came and went still counts as one.
 func (m *model) syncStore() tea.Cmd {
+	// Where the feed broke off, the process that had the run is gone, and nothing more comes.
+	broke := m.Tools.Attached && !m.concluded && m.Store.Over() && m.Shot.Phase != events.Done
+	if broke {
+		m.concluded = true
+		m.Store.Conclude()
+	}
 	news := replanning{m.State}.adoptPlan()
 	before := m.Shot
 	changed := m.Sync()
@@ -22,6 +28,9 @@ func (m *model) syncStore() tea.Cmd {
 	}
 	if news != "" {
 		m.ShowMessage(news)
+	}
+	if broke {
+		m.ShowMessage("the process that had the run is gone; moon resume continues it")
 	}
 	for _, note := range m.Shot.Notes {
 		m.ShowMessage(note)

@@ -45,6 +45,8 @@ func (m *model) doWant(want overlay.Want) tea.Cmd {
 		return m.editAt(w.File, w.Line)
 	case overlay.Stop:
 		m.stopRun(w.How, false)
+	case overlay.Detach:
+		return tea.Quit
 	case overlay.Quit:
 		if m.Store.Over() {
 			return tea.Quit

@@ -20,19 +20,29 @@ type Request struct {
 	Do     string `json:"do"` // required
 	Step   string `json:"step,omitempty"`
 	How    string `json:"how,omitempty"`
-	Digest string `json:"digest,omitempty"` // of the plan that was looked at; another one refuses
+	Digest string `json:"digest,omitempty"` // of the plan that was looked at; another one refuses, but where Do is Order
+
+	// By is who asks, where another process relays it. Only the user that the run belongs to may write to the socket, and is believed.
+	By string `json:"by,omitempty"`
+
+	Order json.RawMessage `json:"order,omitempty"` // an events.Order, where Do is Order: what it names by number is of the plan with Digest
 }
+
+// Order is the request of a screen, which sends the commands of the run itself.
+const Order = "order"
 
 // Answer says what became of a request.
 type Answer struct {
 	ID       string `json:"id"`
 	Accepted bool   `json:"accepted"`
 	Reason   string `json:"reason,omitempty"` // why not
+	// Unrecorded says that the journal does not have it: the run was not asked at all.
+	Unrecorded bool `json:"unrecorded,omitempty"`
 }
 
 // Limits of what one connection, and all together, may take.
 const (
-	maxLine  = 8 << 10
+	maxLine  = 256 << 10 // a command may carry a value
 	maxConns = 16
 	patience = 10 * time.Second       // for a request to come, and for an answer to be taken
 	farewell = 250 * time.Millisecond // for the last answers, when the run has ended

@@ -1,8 +1,6 @@
 package exported
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +10,7 @@ import (
 	"time"
 
 	"moon/engine/journal"
+	"moon/events/rundir"
 	"moon/plan/found"
 )
 
@@ -88,6 +87,5 @@ func Read(dir, playbook string) (last Last, ok bool, err error) {
 
 // fileOf is the file of a playbook.
 func fileOf(dir, playbook string) string {
-	sum := sha256.Sum256([]byte(filepath.Dir(playbook) + "\x00" + filepath.Base(playbook)))
-	return filepath.Join(dir, hex.EncodeToString(sum[:16])+".json")
+	return rundir.FileFor(dir, ".json", filepath.Dir(playbook), filepath.Base(playbook))
 }

@@ -2,8 +2,6 @@ package statefile
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +16,7 @@ import (
 
 	"moon/engine/journal"
 	"moon/events"
+	"moon/events/rundir"
 	"moon/plan"
 	"moon/plan/prior"
 )
@@ -30,8 +29,7 @@ type File struct{ path string }
 
 // Of is the file of a playbook, in the directory of all states. root is the directory of the playbook, without links.
 func Of(dir, root, rootFile string) File {
-	sum := sha256.Sum256([]byte(root + "\x00" + rootFile))
-	return File{filepath.Join(dir, hex.EncodeToString(sum[:16])+".jsonl")}
+	return File{rundir.FileFor(dir, ".jsonl", root, rootFile)}
 }
 
 // Path is where it is.

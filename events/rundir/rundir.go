@@ -1,6 +1,11 @@
 package rundir
 
-import "path/filepath"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"strings"
+)
 
 // Of is the directory of a run, by its id. runs is the directory that has all of them.
 func Of(runs, id string) string { return filepath.Join(runs, id) }
@@ -30,3 +35,10 @@ func Lock(dir string) string { return filepath.Join(dir, "lock") }
 
 // Socket is where commands come in.
 func Socket(dir string) string { return filepath.Join(dir, "control.sock") }
+
+// FileFor is the file next to the runs, in a directory of such files, that belongs to what the names stand for together: a playbook, or a
+// step of one. A digest stands in for the names because they may hold anything.
+func FileFor(dir, suffix string, names ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(names, "\x00")))
+	return filepath.Join(dir, hex.EncodeToString(sum[:16])+suffix)
+}

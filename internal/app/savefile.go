@@ -165,3 +165,20 @@ func Unreadable(file string, err error) string {
 	}
 	return fmt.Sprintf("%q cannot be read; give a file that moon plan -o has saved", file)
 }
+
+// ReadAtMost reads a file that is expected to be small.
+func ReadAtMost(file string, most int64) ([]byte, error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // which a pipe must not hold up
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s is not a file", file))
+	}
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s is larger than %d KiB", file, most>>10)
+	}
+	return text, err
+}

@@ -4,31 +4,46 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	"moon/engine"
 	"moon/engine/control"
 	"moon/engine/history"
+	"moon/events"
 	"moon/events/rundir"
+	"moon/exec"
 	"moon/internal/app"
+	"moon/internal/app/statedir"
+	"moon/internal/cli/lastview"
+	"moon/plan"
+	"moon/plan/bind"
+	"moon/tui"
+	"moon/tui/draw"
+	"moon/tui/plain"
 )
 
 // attachCmd is a second terminal at a live run.
 type attachCmd struct {
-	Which      string   `arg:"" optional:"" name:"run" help:"The run or a unique prefix of its name; default the latest live run."`
-	Send       []string `sep:"none" env:"-" placeholder:"COMMAND" help:"Send a command instead of following; see below. May be given several times."`
-	Output     []string `short:"o" sep:"none" default:"text" placeholder:"FORMAT[:FILE]" help:"As for moon run."`
-	Verbose    bool     `short:"v" help:"Show the command of every step."`
-	vaultFlags `group:"passwords"`
+	Which       string   `arg:"" optional:"" name:"run" help:"The run or a unique prefix of its name; default the latest live run."`
+	Send        []string `sep:"none" env:"-" placeholder:"COMMAND" help:"Send a command instead of following; see below. May be given several times."`
+	Output      []string `short:"o" sep:"none" default:"text" placeholder:"FORMAT[:FILE]" help:"As for moon run."`
+	Verbose     bool     `short:"v" help:"Show the command of every step."`
+	TUI         bool     `name:"tui" env:"-" help:"Show the run in the TUI, from where you can decide as in the terminal that has it."`
+	vaultFlags  `group:"passwords"`
+	screenFlags `group:"screen"`
 }
 
 // Help says what can be sent.
 func (attachCmd) Help() string {
 	return `Without --send, prints the run from its first event to its end, and exits with its exit code. Ctrl-C stops moon attach, not the run.
+With --tui, opens the TUI on the run: approve, step, set breakpoints, fix and retry there. q, then d, detaches; the run continues.
 
   moon attach
+  moon attach --tui
   moon attach 20261102 --send pause --send skip=step-0007
 
 Commands, each with --send:
@@ -52,6 +67,12 @@ STEP is an id, a path, a name (* stands for any text), file:line, or all. The ex
 }
 
 func (c *attachCmd) Run(call *app.Invocation) error {
+	switch why := noScreen(); {
+	case c.TUI && len(c.Send) > 0:
+		return app.Usage("--send sends commands instead of following; give it without --tui")
+	case c.TUI && why != "":
+		return app.Usage("%s; moon attach without --tui needs none", why)
+	}
 	state, err := app.StateDir()
 	if err != nil {
 		return err
@@ -69,7 +90,71 @@ func (c *attachCmd) Run(call *app.Invocation) error {
 	if len(c.Send) > 0 {
 		return c.send(call, past)
 	}
+	if c.TUI {
+		return c.screen(call, past, state)
+	}
 	return c.follow(call, past)
+}
+
+// screen shows the run as the terminal that has it does, until the user leaves or the run ends.
+func (c *attachCmd) screen(call *app.Invocation, past history.Past, state statedir.Dir) error {
+	if err := errors.Join(c.settle(), c.readKeys(call)); err != nil {
+		return err
+	}
+	a, err := engine.Attach(past, state.Durations(), replanned(call, past, c.vaultFlags), engine.DeliverTo(past.Dir))
+	if err != nil {
+		return app.Usage("%s cannot be followed: %s", past.ID, err)
+	}
+	// A signal must not leave the terminal as the screen has it, nor does it stop the run.
+	ctx, stop := call.Signals.Until(context.Background())
+	defer stop()
+	feed, followed := a.Follow(ctx, false)
+	shown, folded := make(chan []events.Record), make(chan error, 1)
+	var run events.Run
+	go func() {
+		defer close(shown)
+		folded <- foldInto(&run, feed, shown)
+	}()
+	mode := "attached"
+	if past.Options.Check {
+		mode = "attached to a dry run"
+	}
+	pool := call.Hosts.Take()
+	defer pool.Close()
+	p := a.PlanFor(past.Digest)
+	view, notice := lastview.Read(p)
+	err = tui.Run(ctx, c.look(tui.Options{
+		Plan: p, Feed: shown, Attached: true, PlanFor: a.PlanFor, Forecast: a.Forecast, Why: a.Why, Saved: plain.ShortHome(past.Dir),
+		OutDir: func() string { return rundir.Output(past.Dir) }, Send: a.Send, Bind: a.StepNow, Eval: a.Eval, Preview: engine.Preview,
+		// Only what this machine can say without connecting: the connections are those of the other process.
+		PredictAll: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Prediction)) {
+			app.NewPredictor(call.Asker, p, pool, false, past.Options.Force, left).PredictAll(ctx, tell)
+		},
+		Keys: c.keys, View: view, Notice: notice, CheckBreak: bind.CheckBreak, ParseBreak: engine.ParseBreak,
+		Clipboard: exec.Clipboard, Editor: editor(call), Mode: mode,
+	}))
+	if isCut(err) {
+		err = nil
+	}
+	stop()
+	broken, unread := <-folded, followed()
+	if isCut(unread) { // left before the end
+		return errors.Join(app.WrapDisk(err), app.WrapDisk(broken))
+	}
+	end := errors.Join(app.WrapDisk(err), app.WrapDisk(broken), app.WrapDisk(unread))
+	if run.Result.Outcome == "" {
+		return errors.Join(end, orphaned(past))
+	}
+	last := a.PlanFor(run.Digest)
+	if last == nil || end != nil {
+		return errors.Join(end, app.ExitOf(run.Result))
+	}
+	return errors.Join(plain.Report{Plan: last, Run: &run, Dir: past.Dir, ASCII: draw.ASCII(c.Glyphs, os.Getenv)}.Write(call.Out), app.ExitOf(run.Result))
+}
+
+// orphaned is the end of a feed without an end of the run.
+func orphaned(past history.Past) error {
+	return app.NewExit(app.ExitDisk, fmt.Sprintf("%s: its moon process is gone; moon resume %s continues it", past.ID, past.ID))
 }
 
 // follow prints the run from its first event on, as the terminal that has it does, until it ends.
@@ -90,9 +175,8 @@ func (c *attachCmd) follow(call *app.Invocation, past history.Past) error {
 	if err != nil {
 		return app.WrapDisk(err)
 	}
-	// The end of the feed without an end of the run: the process that had it is gone.
 	if result.Outcome == "" {
-		return app.NewExit(app.ExitDisk, fmt.Sprintf("%s: its moon process is gone; moon resume %s continues it", past.ID, past.ID))
+		return orphaned(past)
 	}
 	return app.ExitOf(result)
 }

@@ -87,7 +87,7 @@ func (f *screenFlags) readKeys(call *app.Invocation) error {
 
 func readKeyFile(call *app.Invocation, file string) (*keymap.Keys, error) {
 	const most = 1 << 20 // far more than is taken
-	text, err := readAtMost(file, most)
+	text, err := app.ReadAtMost(file, most)
 	if err != nil {
 		return nil, app.Usage("the file of keys: %s", err)
 	}

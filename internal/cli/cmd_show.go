@@ -73,7 +73,7 @@ func (c *showCmd) Run(call *app.Invocation) error {
 		return app.Usage("%s", err)
 	}
 	if c.TUI && past.Live {
-		return app.Usage("%s is live; moon attach %s follows it, and --tui shows it when it is over", past.ID, past.ID)
+		return app.Usage("%s is live; moon attach --tui %s shows it", past.ID, past.ID)
 	}
 	if c.Exports {
 		return printExports(call, past)
@@ -161,10 +161,10 @@ func (c *showCmd) screen(call *app.Invocation, past history.Past, w *engine.Watc
 		Plan: w.PlanFor(past.Digest), Feed: feed, PlanFor: w.PlanFor, OutDir: func() string { return rundir.Output(past.Dir) },
 		Replay: outcomeOf(past), Keys: c.keys, Clipboard: exec.Clipboard, Mode: mode,
 	}))
-	if errors.Is(err, context.Canceled) {
+	if isCut(err) {
 		err = nil
 	}
-	if told := followed(); past.Damaged == "" && !errors.Is(told, context.Canceled) {
+	if told := followed(); past.Damaged == "" && !isCut(told) {
 		err = errors.Join(err, told)
 	}
 	return app.WrapDisk(err)

@@ -18,6 +18,7 @@ import (
 	"moon/exec/process"
 	"moon/exec/remote"
 	"moon/internal/app"
+	"moon/internal/cli/lastview"
 	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
@@ -206,7 +207,7 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 	if c.Check {
 		mode = "dry run"
 	}
-	view, notice := readView(p)
+	view, notice := lastview.Read(p)
 	notice = cmp.Or(c.notice, notice)
 	asks, screenClosed := call.Terminal.Show()
 	o := c.look(tui.Options{
@@ -227,7 +228,7 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 		Bind:    s.StepNow,
 		Predict: c.predict(call.Asker, s, pool),
 		Preview: engine.Preview,
-		Keys:    c.keys, View: view, KeepView: keepView(call, p), Notice: notice,
+		Keys:    c.keys, View: view, KeepView: lastview.Keeper(call, p), Notice: notice,
 		Eval: s.Eval, CheckBreak: bind.CheckBreak, ParseBreak: engine.ParseBreak,
 		Reload: func() (diag.List, error) { return c.reload(call, s) },
 		Shell:  shellAt(s), Clipboard: exec.Clipboard,
@@ -242,7 +243,7 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 	// From here on messages may be printed again.
 	screenClosed()
 	again := errors.Is(err, tui.ErrAgain)
-	if again || errors.Is(err, context.Canceled) {
+	if again || isCut(err) {
 		err = nil
 	}
 	if err != nil {

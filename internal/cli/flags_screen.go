@@ -98,3 +98,6 @@ func (f *screenFlags) formPrompts(call *app.Invocation, list []plan.Prompt) (map
 	}
 	return answers, err
 }
+
+// isCut reports whether something ended because the TUI was closed before it was done.
+func isCut(err error) bool { return errors.Is(err, context.Canceled) }

@@ -166,7 +166,7 @@ func (m cardScreen) cardKeys(b *draw.Brush) {
 		if m.Position().OnFailure() {
 			tips = []keymap.Tip{
 				keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.RunContinue, "go on"),
-				keymap.TipOf(keymap.RunLeave, "stop"),
+				keymap.TipOf(keymap.RunLeave, m.LeaveWord("stop")),
 			}
 		}
 	case events.Ended, events.Done:

@@ -16,11 +16,17 @@ import (
 
 // Leave asks what shall become of a run that a person wants to leave. The keys are others than the one that asked,
 // and enter is none of them.
-type Leave struct{}
+type Leave struct {
+	Attached bool // another process has the run, which continues without this screen
+}
 
 // Press takes the answer.
-func (Leave) Press(_ Screen, msg tea.KeyPressMsg) []Want {
+func (l Leave) Press(_ Screen, msg tea.KeyPressMsg) []Want {
 	switch msg.String() {
+	case "d":
+		if l.Attached {
+			return []Want{Close{}, Detach{}}
+		}
 	case "w":
 		return []Want{Stop{events.StopDrain}, Say{"stopping after the running steps"}, Close{}, Quit{}}
 	case "k":
@@ -32,7 +38,7 @@ func (Leave) Press(_ Screen, msg tea.KeyPressMsg) []Want {
 }
 
 // Draw asks, and names what runs.
-func (Leave) Draw(s Screen, w, h int) (title string, body [][]draw.Text, foot string) {
+func (l Leave) Draw(s Screen, w, h int) (title string, body [][]draw.Text, foot string) {
 	left := s.Tree.Tallies[0].Sum(status.Waiting, status.Undecided, status.Confirm)
 	running := listRunning(s, runningNamed)
 	n := s.Shot.Counts.Running
@@ -41,29 +47,32 @@ func (Leave) Draw(s Screen, w, h int) (title string, body [][]draw.Text, foot st
 		if h > 3 {
 			body = append(body, nil)
 		}
-		return "Quit?", append(body, draw.Hint("k", "stop"), draw.Hint("esc", "cancel")), ""
+		return "Quit?", append(body, l.answers(draw.Hint("k", "stop"))...), ""
 	}
 	for _, r := range running {
 		since := draw.Took(r.took)
 		name := draw.CutMiddle(draw.Plain(s.TitleOn(r.plan)), max(w-len(since)-2, 4), s.Glyphs.Dots)
 		body = append(body, []draw.Text{draw.Inked(themes.Text, name+"  "), draw.Inked(themes.Dim, since)})
 	}
+	answers := l.answers(draw.Hint("w", "let running steps finish, then stop"), draw.Hint("k", "stop now: interrupt, then kill"))
 	// On a tiny screen the answers count more than what they are about.
-	switch answers := 3; {
-	case h <= answers:
+	switch {
+	case h <= len(answers):
 		body = nil
-	case len(body)+answers < h:
+	case len(body)+len(answers) < h:
 		body = append(body, nil)
 	default:
-		body = body[:min(len(body), h-answers)]
+		body = body[:min(len(body), h-len(answers))]
 	}
-	body = append(
-		body,
-		draw.Hint("w", "let running steps finish, then stop"),
-		draw.Hint("k", "stop now: interrupt, then kill"),
-		draw.Hint("esc", "cancel"),
-	)
-	return fmt.Sprintf("Quit with %s running?", draw.Count(n, "step")), body, ""
+	return fmt.Sprintf("Quit with %s running?", draw.Count(n, "step")), append(body, answers...), ""
+}
+
+// answers are those that stop the run, between those that do not.
+func (l Leave) answers(stop ...[]draw.Text) (list [][]draw.Text) {
+	if l.Attached {
+		list = append(list, draw.Hint("d", "detach: the run continues"))
+	}
+	return append(append(list, stop...), draw.Hint("esc", "cancel"))
 }
 
 func notRunYet(n int) string {

@@ -85,6 +85,9 @@ func TestLeave(t *testing.T) {
 	same(t, "x", b.Press(s, press("x")))
 	same(t, "esc", b.Press(s, press("esc")), overlay.Close{}, overlay.Quit{})
 	same(t, "k", b.Press(s, press("k")), overlay.Stop{How: events.StopInterrupt}, overlay.Say{Text: "stopping"}, overlay.Close{}, overlay.Quit{})
+	same(t, "d", b.Press(s, press("d")))
+	// Only a run of another process goes on without this screen.
+	same(t, "d, attached", overlay.Leave{Attached: true}.Press(s, press("d")), overlay.Close{}, overlay.Detach{})
 }
 
 // TestCopyMenu copies by one key, or by a click; any other key closes it.

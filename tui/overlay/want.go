@@ -48,6 +48,8 @@ type (
 	Stop struct{ How events.StopHow }
 	// Quit closes the TUI if the run is over.
 	Quit struct{}
+	// Detach closes the TUI, and the run of another process continues.
+	Detach struct{}
 	// Do does what a key means. Clicked: with the mouse, which decides nothing.
 	Do struct {
 		Intent  keymap.Intent
@@ -114,6 +116,7 @@ func (Unwatch) isWant()    {}
 func (Copy) isWant()       {}
 func (Stop) isWant()       {}
 func (Quit) isWant()       {}
+func (Detach) isWant()     {}
 func (Do) isWant()         {}
 func (RunCommand) isWant() {}
 func (Approve) isWant()    {}

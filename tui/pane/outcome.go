@@ -182,8 +182,12 @@ func (m OutcomePane) waysOut(p *plan.Step, halted bool) []view.Choice {
 	if m.CanEdit() {
 		at := m.Plan.WrittenAt(p)
 		place := draw.Plain(at.String())
+		words := "edit " + place + " in $EDITOR"
+		if !m.Tools.Attached { // the TUI that started the run reloads
+			words += ", reload"
+		}
 		ways = append(ways, view.Choice{
-			Do: keymap.SourceEdit, Words: "edit " + place + " in $EDITOR, reload",
+			Do: keymap.SourceEdit, Words: words,
 			Brief: "editor " + path.Base(place),
 		})
 	}
@@ -222,6 +226,9 @@ func (m OutcomePane) waysOut(p *plan.Step, halted bool) []view.Choice {
 		step.Words, step.Brief = "same as "+m.Keys.Label(keymap.RunContinue), "continue"
 	}
 	ways = append(ways, step)
+	if m.Tools.Attached {
+		return append(ways, view.Choice{Do: keymap.RunLeave, Words: "detach, or stop the run", Brief: "detach or stop"})
+	}
 	return append(ways, view.Choice{Do: keymap.RunLeave, Words: "stop; resume later with moon resume", Brief: "stop, resume later"})
 }
 

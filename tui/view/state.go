@@ -106,5 +106,13 @@ func (m *State) CannotWatch() string {
 // on how a word is spelt.
 func (m *State) IsProduction() bool { return m.Tools.Banner != "" && !m.IsRecorded() }
 
+// LeaveWord is what the key does that leaves the screen: usual, or nothing to a run that another process has.
+func (m *State) LeaveWord(usual string) string {
+	if m.Tools.Attached {
+		return "detach"
+	}
+	return usual
+}
+
 // CanEdit reports whether an editor can be opened: a recorded run has no files to change.
 func (m *State) CanEdit() bool { return m.Tools.Editor != nil && !m.IsRecorded() }

@@ -17,6 +17,8 @@ type Tools struct {
 	Replay string // how a recorded run ended, in a word; "": the run is live
 	Again  bool   // another run may be asked for when this one is over
 
+	Attached bool // another process has the run
+
 	PlanFor    func(digest string) *plan.Plan
 	Reload     func() (diag.List, error)
 	Preview    func(p *plan.Plan, values events.Fix) (next *plan.Plan, why string)

@@ -17,14 +17,9 @@ type Dir struct{ path string }
 
 // Find returns $XDG_STATE_HOME/moon, which need not exist yet. It is refused if another user decides what is in it.
 func Find() (Dir, error) {
-	state := os.Getenv("XDG_STATE_HOME")
-	// The specification asks to ignore relative paths.
-	if !filepath.IsAbs(state) { // the specification's rule for a relative one, too
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return Dir{}, errors.New("no place for the run's files: set HOME or XDG_STATE_HOME")
-		}
-		state = filepath.Join(home, ".local", "state")
+	state, err := home()
+	if err != nil {
+		return Dir{}, err
 	}
 	dir := filepath.Join(state, "moon")
 	// moon believes what is in it, down to which programs are trusted, and what root writes there could be led elsewhere.
@@ -32,6 +27,30 @@ func Find() (Dir, error) {
 		return Dir{}, fmt.Errorf("state directory %s: %w\n  %s", dir, err, elsewhere(err))
 	}
 	return Dir{dir}, nil
+}
+
+// home is where programs keep their state.
+func home() (string, error) {
+	state := os.Getenv("XDG_STATE_HOME")
+	// The specification asks to ignore relative paths.
+	if filepath.IsAbs(state) {
+		return state, nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", errors.New("no place for the run's files: set HOME or XDG_STATE_HOME")
+	}
+	return filepath.Join(home, ".local", "state"), nil
+}
+
+// Nest has this process, and those that it starts, keep their state in a directory of that name within the usual one. To do so again
+// changes nothing.
+func Nest(name string) error {
+	state, err := home()
+	if err != nil || filepath.Base(state) == name {
+		return err
+	}
+	return os.Setenv("XDG_STATE_HOME", filepath.Join(state, name))
 }
 
 // elsewhere says how to have a state directory of one's own.

@@ -294,3 +294,72 @@ func TestWaitsOnScreen(t *testing.T) {
 		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
 	}
 }
+
+// TestAttachedScreens has a run in one terminal and looks at it from others: each approves, retries and detaches, and every step runs once
+// for each decision.
+func TestAttachedScreens(t *testing.T) {
+	dir := t.TempDir()
+	playbook := filepath.Join(dir, "playbook.yml")
+	text := "- name: first\n  shell: echo first >> log; echo known\n  register: r\n" +
+		"- name: second\n  shell: echo {{ r.stdout | trim }} >> log; test -e mended\n- name: third\n  shell: echo third >> log\n"
+	if err := os.WriteFile(playbook, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	state := "XDG_STATE_HOME=" + filepath.Join(dir, "state")
+	owner := fakes.OpenTerminal(t, 100, 30, []string{state}, "tui", playbook)
+	owner.See("REVIEW", "3 steps")
+	one := fakes.OpenTerminal(t, 80, 24, []string{state}, "attach", "--tui")
+	one.See("REVIEW", "attached", "3 steps")
+	one.Press("A", "3 approved")
+	owner.See("3 approved")
+	one.Press("c", "PAUSED", "detach")
+	owner.See("PAUSED", "retry")
+	one.Press("q", "Quit?", "detach: the run continues")
+	one.Press("d")
+	if code, left := one.End(); code != 0 || strings.Contains(left, "FAILED") {
+		t.Errorf("detached with exit %d, left in the terminal:\n%s", code, left)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "mended"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	two := fakes.OpenTerminal(t, 120, 40, []string{state}, "attach", "--tui")
+	two.See("PAUSED", "echo known >> log")
+	two.Press("r", "↻ 2")
+	owner.See("↻ 2")
+	two.Press("c", "DONE")
+	owner.See("DONE")
+	two.Press("q")
+	if code, left := two.End(); code != 0 || !strings.Contains(left, "DONE") {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+	owner.Press("q")
+	if code, left := owner.End(); code != 0 || !strings.Contains(left, "DONE") {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+	if log, err := os.ReadFile(filepath.Join(dir, "log")); err != nil || string(log) != "first\nknown\nknown\nthird\n" {
+		t.Errorf("the log is %q, %v", log, err)
+	}
+}
+
+// TestAttachedToTheDead looks at a run whose process is killed: the screen says what it knew, and leaving it says how the run goes on.
+func TestAttachedToTheDead(t *testing.T) {
+	dir := t.TempDir()
+	playbook := filepath.Join(dir, "playbook.yml")
+	if err := os.WriteFile(playbook, []byte("- name: long\n  shell: sleep 600\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	state := "XDG_STATE_HOME=" + filepath.Join(dir, "state")
+	owner := fakes.OpenTerminal(t, 100, 30, []string{state}, "tui", playbook)
+	owner.See("REVIEW")
+	owner.Press("Ac", "RUNNING")
+	one := fakes.OpenTerminal(t, 80, 24, []string{state}, "attach", "--tui")
+	one.See("RUNNING", "attached")
+	if err := owner.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	one.See("the process that had the run is gone")
+	one.Press("q")
+	if code, left := one.End(); code != 5 || !strings.Contains(left, "its moon process is gone; moon resume") {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+}

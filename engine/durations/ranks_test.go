@@ -1,4 +1,4 @@
-package engine
+package durations
 
 import (
 	"slices"
@@ -32,29 +32,29 @@ func TestRanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := func(d Durations) (got []int64) {
-		exact := Durations{}
+	of := func(d Steps) (got []int64) {
+		exact := Steps{}
 		for key, tenths := range d {
 			exact[key] = tenths*rankGrain - 3*time.Millisecond // which make no difference
 		}
-		rank := ranks(p, g, exact)
+		rank := Ranks(p, g, exact)
 		for _, n := range []graph.ID{n0, n1, n2, n3, n4} {
 			got = append(got, rank[n])
 		}
 		return got
 	}
-	key := func(i int) string { return durationKey(&p.Steps[i]) }
+	key := func(i int) string { return keyOf(&p.Steps[i]) }
 	for _, c := range []struct {
 		name string
-		d    Durations
+		d    Steps
 		out  int // a step that is left out
 		want []int64
 	}{
 		{"nothing known", nil, -1, []int64{3, 2, 2, 1, 1}},
-		{"of other steps", Durations{"other": 7}, -1, []int64{3, 2, 2, 1, 1}},
-		{"all known", Durations{key(0): 1, key(1): 2, key(2): 50, key(3): 10, key(4): 70}, -1, []int64{13, 12, 60, 10, 70}},
-		{"the median of 5, 6 and 40", Durations{key(0): 5, key(1): 6, key(4): 40}, -1, []int64{17, 12, 12, 6, 40}},
-		{"one left out", Durations{key(0): 1, key(1): 2, key(2): 50, key(3): 10, key(4): 70}, 2, []int64{13, 12, 10, 10, 70}},
+		{"of other steps", Steps{"other": 7}, -1, []int64{3, 2, 2, 1, 1}},
+		{"all known", Steps{key(0): 1, key(1): 2, key(2): 50, key(3): 10, key(4): 70}, -1, []int64{13, 12, 60, 10, 70}},
+		{"the median of 5, 6 and 40", Steps{key(0): 5, key(1): 6, key(4): 40}, -1, []int64{17, 12, 12, 6, 40}},
+		{"one left out", Steps{key(0): 1, key(1): 2, key(2): 50, key(3): 10, key(4): 70}, 2, []int64{13, 12, 10, 10, 70}},
 	} {
 		if c.out >= 0 {
 			p.Steps[c.out].Excluded = true
@@ -68,15 +68,15 @@ func TestRanks(t *testing.T) {
 // BenchmarkGraph builds a graph of 100,000 nodes and 300,000 edges and ranks it by durations.
 func BenchmarkGraph(b *testing.B) {
 	p, graphOf := graphtest.NewWide(b, graphtest.Wide)
-	d := Durations{}
+	d := Steps{}
 	for i := range p.Steps {
-		d[durationKey(&p.Steps[i])] = time.Duration(i%977) * time.Millisecond
+		d[keyOf(&p.Steps[i])] = time.Duration(i%977) * time.Millisecond
 	}
 	best := time.Hour
 	for b.Loop() {
 		began := time.Now()
 		g := graphOf()
-		if len(ranks(p, g, d)) != graphtest.Wide {
+		if len(Ranks(p, g, d)) != graphtest.Wide {
 			b.Fatal("not all have a rank")
 		}
 		best = min(best, time.Since(began))

@@ -1,4 +1,4 @@
-package engine
+package durations
 
 import (
 	"cmp"
@@ -11,13 +11,13 @@ import (
 	"moon/plan"
 )
 
-// Durations is how long the steps of a playbook took that succeeded, smoothed over its runs, by the name a step has in
+// Steps is how long the steps of a playbook took that succeeded, smoothed over its runs, by the name a step has in
 // every plan of it.
-type Durations map[string]time.Duration
+type Steps map[string]time.Duration
 
 // Bounds of what is remembered of a playbook.
 const (
-	mostDurations = 20_000
+	mostSteps = 20_000
 	// longestDuration is what counts at most, so that no sum over a plan overflows.
 	longestDuration = 24 * time.Hour
 )
@@ -25,8 +25,8 @@ const (
 // lastRuns is the weight of the last run in the mean: after three of them an old one counts for a third.
 const lastRuns = 0.3
 
-// durationKey names a step as its record of sources does.
-func durationKey(ps *plan.Step) string {
+// keyOf names a step as its record of sources does.
+func keyOf(ps *plan.Step) string {
 	if ps.Host == "" || ps.Host == "localhost" {
 		return ps.Path
 	}
@@ -34,7 +34,7 @@ func durationKey(ps *plan.Step) string {
 }
 
 // blend takes in what the steps of another run took.
-func (d Durations) blend(run Durations) {
+func (d Steps) blend(run Steps) {
 	for key, now := range run {
 		now = min(max(now.Round(time.Microsecond), time.Microsecond), longestDuration)
 		if before, ok := d[key]; ok {
@@ -45,15 +45,15 @@ func (d Durations) blend(run Durations) {
 	}
 }
 
-// trim forgets what is too much: first steps that the plan does not have, then the last ones of the plan.
-func (d Durations) trim(p *plan.Plan, most int) {
+// Trim forgets what is too much: first steps that the plan does not have, then the last ones of the plan.
+func (d Steps) Trim(p *plan.Plan, most int) {
 	if len(d) <= most {
 		return
 	}
 	keep := make(map[string]bool, most)
 	for i := range p.Steps {
 		// Steps of the plan come first, in order: what was edited out is the first to go.
-		if key := durationKey(&p.Steps[i]); d[key] > 0 && len(keep) < most {
+		if key := keyOf(&p.Steps[i]); d[key] > 0 && len(keep) < most {
 			keep[key] = true
 		}
 	}
@@ -69,14 +69,14 @@ func (d Durations) trim(p *plan.Plan, most int) {
 }
 
 // of gives what is known of a plan's steps, 0 where nothing is, and the median of what is.
-func (d Durations) of(p *plan.Plan) (took []time.Duration, median time.Duration) {
+func (d Steps) of(p *plan.Plan) (took []time.Duration, median time.Duration) {
 	took = make([]time.Duration, len(p.Steps))
 	if len(d) == 0 {
 		return took, 0
 	}
 	var known []time.Duration
 	for i := range p.Steps {
-		if took[i] = d[durationKey(&p.Steps[i])]; took[i] > 0 {
+		if took[i] = d[keyOf(&p.Steps[i])]; took[i] > 0 {
 			known = append(known, took[i])
 		}
 	}
@@ -110,21 +110,21 @@ func (l Lasts) of(p *plan.Plan) []events.Last {
 	}
 	list := make([]events.Last, len(p.Steps))
 	for i := range p.Steps {
-		list[i] = l[durationKey(&p.Steps[i])]
+		list[i] = l[keyOf(&p.Steps[i])]
 	}
 	return list
 }
 
-// leftOut reports whether it is certain before the run that a step takes no time.
-func leftOut(ps *plan.Step) bool { return ps.Excluded || ps.Prediction == plan.WillSkip }
+// isLeftOut reports whether it is certain before the run that a step takes no time.
+func isLeftOut(ps *plan.Step) bool { return ps.Excluded || ps.Prediction == plan.WillSkip }
 
 // rankGrain is the time by which steps must differ for one to go before the other: what all take a moment goes in the
 // order of the plan, and not in another one each time.
 const rankGrain = 100 * time.Millisecond
 
-// ranks are the weights of what hangs on each node: in time, as far as it is known what steps take, and one of which it is
+// Ranks are the weights of what hangs on each node: in time, as far as it is known what steps take, and one of which it is
 // not known takes what most do. Where nothing is known, it is their number.
-func ranks(p *plan.Plan, g *graph.Graph, d Durations) []int64 {
+func Ranks(p *plan.Plan, g *graph.Graph, d Steps) []int64 {
 	took, median := d.of(p)
 	// Without times the number of steps behind a node is the best guess of what it holds up.
 	if median == 0 {
@@ -132,7 +132,7 @@ func ranks(p *plan.Plan, g *graph.Graph, d Durations) []int64 {
 	}
 	return g.Ranks(func(step int) int64 {
 		switch {
-		case leftOut(&p.Steps[step]):
+		case isLeftOut(&p.Steps[step]):
 			return 0
 		case took[step] > 0:
 			return grains(took[step])
@@ -141,8 +141,8 @@ func ranks(p *plan.Plan, g *graph.Graph, d Durations) []int64 {
 	})
 }
 
-// forecast is how long a plan may take, or nil where nothing is known of it.
-func forecast(p *plan.Plan, g *graph.Graph, d Durations, last Lasts, slots int) *events.Forecast {
+// Forecast is how long a plan may take, or nil where nothing is known of it.
+func Forecast(p *plan.Plan, g *graph.Graph, d Steps, last Lasts, slots int) *events.Forecast {
 	took, median := d.of(p)
 	if median == 0 {
 		return nil
@@ -150,7 +150,7 @@ func forecast(p *plan.Plan, g *graph.Graph, d Durations, last Lasts, slots int) 
 	f := &events.Forecast{Slots: slots, Took: took, Rest: make([]time.Duration, len(took)), Last: last.of(p)}
 	for i := range took {
 		switch {
-		case leftOut(&p.Steps[i]):
+		case isLeftOut(&p.Steps[i]):
 			took[i] = 0
 		case took[i] == 0:
 			took[i] = -1
@@ -165,25 +165,26 @@ func forecast(p *plan.Plan, g *graph.Graph, d Durations, last Lasts, slots int) 
 
 func grains(d time.Duration) int64 { return int64((d + rankGrain - 1) / rankGrain) }
 
-// stopwatch measures from a run's events how long its steps take.
-type stopwatch struct {
+// Stopwatch measures from a run's events how long its steps take.
+type Stopwatch struct {
 	since map[string]time.Duration // when steps began that have not ended
-	took  Durations                // of those that succeeded
+	took  Steps                    // of those that succeeded
 	last  Lasts                    // of those that succeeded or failed
 }
 
-func newStopwatch() *stopwatch { return &stopwatch{map[string]time.Duration{}, Durations{}, Lasts{}} }
+// NewStopwatch has measured nothing yet.
+func NewStopwatch() *Stopwatch { return &Stopwatch{map[string]time.Duration{}, Steps{}, Lasts{}} }
 
-// see takes an event of a step at a time of the run, which is now. A step that is tried again by itself takes as long as all its
+// See takes an event of a step at a time of the run, which is now. A step that is tried again by itself takes as long as all its
 // attempts and what lies between them; where a person had it tried again, only what came after counts.
-func (w *stopwatch) see(p *plan.Plan, step int, e events.Event, at time.Duration, now time.Time, dry bool) {
+func (w *Stopwatch) See(p *plan.Plan, step int, e events.Event, at time.Duration, now time.Time, dry bool) {
 	if loaded, is := e.(events.PlanLoaded); is && len(loaded.Expanded) == 0 {
 		clear(w.since) // what was being measured has no place in another plan
 	}
 	if step < 0 {
 		return
 	}
-	key := durationKey(&p.Steps[step])
+	key := keyOf(&p.Steps[step])
 	switch e := e.(type) {
 	case events.StepStarted:
 		if _, continues := w.since[key]; !continues || e.Since.IsZero() {
@@ -213,3 +214,6 @@ func (w *stopwatch) see(p *plan.Plan, step int, e events.Event, at time.Duration
 	default: // nothing begins or ends with it
 	}
 }
+
+// IsEmpty reports whether no step has ended that counts.
+func (w *Stopwatch) IsEmpty() bool { return len(w.last) == 0 }

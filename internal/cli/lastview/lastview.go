@@ -1,16 +1,14 @@
-package cli
+package lastview
 
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"moon/internal/app"
 	"moon/plan"
@@ -32,14 +30,14 @@ func viewFile(p *plan.Plan) string {
 	return state.View(filepath.Join(p.Root, p.RootFile))
 }
 
-// readView reads how the screen of a playbook was left. What cannot be read is as if it had never been: it says so, once, because
+// Read reads how the screen of a playbook was left. What cannot be read is as if it had never been: it says so, once, because
 // it is written anew when the screen is closed.
-func readView(p *plan.Plan) (*tui.View, string) {
+func Read(p *plan.Plan) (*tui.View, string) {
 	file := viewFile(p)
 	if file == "" {
 		return nil, ""
 	}
-	text, err := readAtMost(file, viewSize)
+	text, err := app.ReadAtMost(file, viewSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ""
 	}
@@ -53,8 +51,8 @@ func readView(p *plan.Plan) (*tui.View, string) {
 	return &v, ""
 }
 
-// keepView remembers how the screen is left. Whoever cannot write there can do without.
-func keepView(call *app.Invocation, p *plan.Plan) func(tui.View) {
+// Keeper remembers how the screen is left; nil where that cannot be. Whoever cannot write there can do without.
+func Keeper(call *app.Invocation, p *plan.Plan) func(tui.View) {
 	file := viewFile(p)
 	if file == "" {
 		return nil
@@ -94,21 +92,4 @@ func pruneViews(dir string) {
 	for _, info := range files[min(len(files), viewsKept):] {
 		_ = os.Remove(filepath.Join(dir, info.Name())) // the next time
 	}
-}
-
-// readAtMost reads a file that is expected to be small.
-func readAtMost(file string, most int64) ([]byte, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // which a pipe must not hold up
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s is not a file", file))
-	}
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(text)) > most {
-		err = fmt.Errorf("%s is larger than %d KiB", file, most>>10)
-	}
-	return text, err
 }

@@ -1,0 +1,354 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"moon/engine/history"
+	"moon/engine/journal"
+	"moon/exec/remote"
+	"moon/internal/app"
+	"moon/internal/app/statedir"
+	"moon/internal/cli"
+	"moon/nats/link"
+	"moon/nats/mirror"
+	"moon/nats/record"
+	"moon/nats/serve"
+)
+
+// Help is what moon-nats has in addition to moon.
+const Help = `moon-nats is moon with runs that are kept in a stream of NATS: they outlive their machine, and can be attended from any other.
+All commands of moon are there. In addition, and instead:
+
+  moon-nats serve [--dir DIR] [--listen HOST:PORT]   a server of your own; the default listens on 127.0.0.1:4222
+  moon-nats run|tui PLAYBOOK                         as with moon, recorded in the stream
+  moon-nats runs                                     the runs of the stream, of all machines
+  moon-nats show RUN                                 what became of a run
+  moon-nats attach [--tui] [RUN]                     follow, or attend, a run that another machine executes
+  moon-nats resume RUN [--take]                      continue a run here whose process is gone; --take: from a process that lives
+  moon-nats worker                                   resume runs whose process is gone, as they come
+
+Flags, before or after the command: --nats URL (or MOON_NATS, default nats://127.0.0.1:4222), --creds FILE, --ca FILE, --cert FILE and
+--key FILE, --replicas N. moon-nats help COMMAND is moon's own help of a command.
+`
+
+// Main runs moon-nats with the arguments after its name, and returns the exit code.
+func Main(args []string) int {
+	// An agent on another machine is this program, too.
+	if asked, err := remote.Asked(args, os.Stdout); asked {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "moon-nats:", err)
+			return app.ExitUsage
+		}
+		return app.ExitDone
+	}
+	code, err := run(args)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "moon-nats:", err)
+		if code == app.ExitDone {
+			code = app.ExitDisk
+		}
+	}
+	return code
+}
+
+func run(args []string) (int, error) {
+	// What is not a command of moon-nats is one of moon.
+	o, args, err := flags(args)
+	if err != nil {
+		return app.ExitUsage, err
+	}
+	if len(args) == 0 || args[0] == "--help" || args[0] == "-h" || args[0] == "help" && len(args) == 1 {
+		fmt.Print(Help)
+		return app.ExitDone, nil
+	}
+	if args[0] == "help" {
+		return passOn(nil, args[1], "--help"), nil
+	}
+	// Only moon-nats continues its runs, so they are not where moon looks.
+	if err := statedir.Nest("moon-nats"); err != nil {
+		return app.ExitUsage, err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	switch args[0] {
+	case "serve":
+		return app.ExitDone, server(ctx, args[1:])
+	case "runs":
+		return with(ctx, o, func(l *link.Link) (int, error) { return app.ExitDone, runs(ctx, l) })
+	case "worker":
+		return with(ctx, o, func(l *link.Link) (int, error) { return app.ExitDone, worker(ctx, l, args[1:], o) })
+	case "attach", "show":
+		if slices.Contains(args, "--help") {
+			return passOn(nil, args...), nil
+		}
+		return with(ctx, o, func(l *link.Link) (int, error) { return attend(ctx, l, args) })
+	case "resume":
+		if slices.Contains(args, "--help") {
+			return passOn(nil, args...), nil
+		}
+		return with(ctx, o, func(l *link.Link) (int, error) { return resume(ctx, l, args) })
+	case "run", "tui":
+		return with(ctx, o, func(l *link.Link) (int, error) {
+			r := record.New(l)
+			defer r.Close()
+			return passOn(r, args...), nil
+		})
+	}
+	return passOn(nil, args...), nil
+}
+
+// passOn is a call of moon. What it runs is recorded, too, unless r is nil.
+func passOn(r *record.Recorder, args ...string) int {
+	call := cli.NewInvocation(os.Stdin, os.Stdout, os.Stderr)
+	if r != nil {
+		call.Session.Disk = journal.Disk{Watch: r.Watch}
+	}
+	return cli.Run(call, args)
+}
+
+// with does something by way of a connection.
+func with(ctx context.Context, o link.Options, do func(*link.Link) (int, error)) (int, error) {
+	l, err := link.Dial(ctx, o)
+	if err != nil {
+		return app.ExitUsage, err
+	}
+	defer l.Close()
+	return do(l)
+}
+
+func runsDir() (string, error) {
+	state, err := app.StateDir()
+	if err != nil {
+		return "", err
+	}
+	return state.Runs(), nil
+}
+
+// server serves until it is told to end.
+func server(ctx context.Context, args []string) error {
+	state, err := app.StateDir()
+	if err != nil {
+		return err
+	}
+	o := serve.Options{Listen: "127.0.0.1:4222", Dir: filepath.Join(filepath.Dir(state.Runs()), "nats")}
+	routes := ""
+	if err := take(args, map[string]*string{
+		"--listen": &o.Listen, "--dir": &o.Dir, "--config": &o.Config, "--name": &o.Name, "--cluster": &o.Cluster, "--routes": &routes,
+	}); err != nil {
+		return err
+	}
+	if routes != "" {
+		o.Routes = strings.Split(routes, ",")
+	}
+	s, err := serve.New(o)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("moon-nats: ready at %s; runs are kept in %s\n", s.ClientURL(), o.Dir)
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT)
+	defer stop()
+	<-ctx.Done()
+	s.Shutdown()
+	s.WaitForShutdown()
+	return nil
+}
+
+// runs lists the runs of the stream.
+func runs(ctx context.Context, l *link.Link) error {
+	ids, err := mirror.List(ctx, l)
+	if err != nil {
+		return err
+	}
+	dir, err := runsDir()
+	if err != nil {
+		return err
+	}
+	const shown = 20
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	for _, id := range ids[:min(len(ids), shown)] {
+		past, holder, err := look(ctx, l, dir, id)
+		if err != nil {
+			return err
+		}
+		state, by := string(past.Outcome), past.Actor+" on "+past.Host
+		switch {
+		case holder != nil:
+			state, by = "in progress", fmt.Sprintf("%s on %s, process %d", holder.User, holder.Host, holder.PID)
+		case state == "":
+			state = "its process is gone"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d/%d\t%s\t%s\n", id, filepath.Join(past.Root, past.Playbook), past.Done+past.Failed, past.Total, state, by)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if len(ids) > shown {
+		fmt.Printf("and %d before them\n", len(ids)-shown)
+	}
+	return nil
+}
+
+// look makes a run of the stream here as it is by now, and says who has it.
+func look(ctx context.Context, l *link.Link, dir, id string) (past history.Past, holder *link.Holder, err error) {
+	if holder, err = l.HolderOf(ctx, id); err != nil {
+		return past, nil, err
+	}
+	m, err := mirror.Make(ctx, l, dir, id)
+	if _, live := errors.AsType[*mirror.LiveError](err); err != nil && !live {
+		return past, holder, err
+	}
+	if m != nil {
+		m.Close()
+	}
+	past, err = history.Find(dir, id)
+	return past, holder, err
+}
+
+// attend shows, or follows, a run of the stream with moon's own command.
+func attend(ctx context.Context, l *link.Link, args []string) (int, error) {
+	id, at, err := named(ctx, l, args)
+	if err != nil {
+		return app.ExitUsage, err
+	}
+	dir, err := runsDir()
+	if err != nil {
+		return app.ExitUsage, err
+	}
+	args = slices.Concat(args[:at], []string{id}, args[min(at+1, len(args)):])
+	m, err := mirror.Make(ctx, l, dir, id)
+	if _, live := errors.AsType[*mirror.LiveError](err); live { // it is a run of this machine, or another terminal here mirrors it
+		return passOn(nil, args...), nil
+	}
+	if err != nil {
+		return app.ExitDisk, err
+	}
+	defer m.Close()
+	holder, err := l.HolderOf(ctx, id)
+	if err != nil {
+		return app.ExitDisk, err
+	}
+	if holder != nil {
+		if err := m.Follow(ctx, *holder); err != nil {
+			return app.ExitDisk, err
+		}
+	}
+	return passOn(nil, args...), nil
+}
+
+// resume continues a run of the stream here.
+func resume(ctx context.Context, l *link.Link, args []string) (int, error) {
+	force := slices.Contains(args, "--take")
+	args = slices.DeleteFunc(args, func(a string) bool { return a == "--take" })
+	id, at, err := named(ctx, l, args)
+	if err != nil {
+		return app.ExitUsage, err
+	}
+	dir, err := runsDir()
+	if err != nil {
+		return app.ExitUsage, err
+	}
+	holder, err := l.HolderOf(ctx, id)
+	if err != nil {
+		return app.ExitDisk, err
+	}
+	if holder != nil && !force && holder.Writer != os.Getenv(claimed) {
+		return app.ExitDisk, fmt.Errorf("%s on %s, process %d, has run %s; moon-nats attach %s follows it, and --take takes it from there",
+			holder.User, holder.Host, holder.PID, id, id)
+	}
+	m, err := mirror.Make(ctx, l, dir, id)
+	if err != nil {
+		return app.ExitDisk, err
+	}
+	last := m.Last()
+	m.Close()
+	r := record.New(l)
+	defer r.Close()
+	r.Adopt(m.Dir(), last)
+	return passOn(r, slices.Concat(args[:at], []string{id}, args[min(at+1, len(args)):])...), nil
+}
+
+var runID = regexp.MustCompile(`^[0-9]{8}(-[0-9]{0,6}(-[0-9a-f]{0,4})?)?$`)
+
+// named finds the run that a command names, and where it does so; without one it is the latest.
+func named(ctx context.Context, l *link.Link, args []string) (id string, at int, err error) {
+	prefix := ""
+	at = len(args)
+	for i, a := range args[1:] {
+		if runID.MatchString(a) {
+			prefix, at = a, i+1
+			break
+		}
+	}
+	id, err = mirror.Find(ctx, l, prefix)
+	return id, at, err
+}
+
+// flags takes those of NATS out of the arguments.
+func flags(args []string) (o link.Options, rest []string, err error) {
+	o = link.Options{
+		URL: os.Getenv("MOON_NATS"), Credentials: os.Getenv("MOON_NATS_CREDS"), CA: os.Getenv("MOON_NATS_CA"),
+		Cert: os.Getenv("MOON_NATS_CERT"), Key: os.Getenv("MOON_NATS_KEY"),
+	}
+	if o.URL == "" {
+		o.URL = "nats://127.0.0.1:4222"
+	}
+	into := map[string]*string{"--nats": &o.URL, "--creds": &o.Credentials, "--ca": &o.CA, "--cert": &o.Cert, "--key": &o.Key}
+	replicas := ""
+	into["--replicas"] = &replicas
+	for i := 0; i < len(args); i++ {
+		name, value, given := strings.Cut(args[i], "=")
+		to, known := into[name]
+		switch {
+		case args[i] == "--":
+			return o, append(rest, args[i:]...), nil
+		case !known:
+			rest = append(rest, args[i])
+			continue
+		case !given && i+1 == len(args):
+			return o, nil, fmt.Errorf("%s needs a value", name)
+		case !given:
+			i++
+			value = args[i]
+		}
+		*to = value
+	}
+	if replicas != "" {
+		if _, err := fmt.Sscanf(replicas, "%d", &o.Replicas); err != nil || o.Replicas < 1 || o.Replicas > 5 {
+			return o, nil, fmt.Errorf("--replicas is a number from 1 to 5, and not %q", replicas)
+		}
+	}
+	return o, rest, nil
+}
+
+// take reads the flags of a command that has no others.
+func take(args []string, into map[string]*string) error {
+	for i := 0; i < len(args); i++ {
+		name, value, given := strings.Cut(args[i], "=")
+		to, known := into[name]
+		switch {
+		case !known:
+			return fmt.Errorf("there is no flag %s here", args[i])
+		case !given && i+1 == len(args):
+			return fmt.Errorf("%s needs a value", name)
+		case !given:
+			i++
+			value = args[i]
+		}
+		*to = value
+	}
+	return nil
+}
+
+// workerEach is how often a worker looks for runs whose process is gone.
+const workerEach = 2 * time.Second

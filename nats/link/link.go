@@ -1,0 +1,196 @@
+package link
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Options are how NATS is reached.
+type Options struct {
+	URL         string // nats://host:port, several with commas
+	Credentials string // file of a user's credentials; "": none
+	CA          string // file of certificates that sign those of the servers; "": those of the system
+	Cert, Key   string // files of the client's own certificate and its key; "": none
+	Replicas    int    // copies of each message; 0: 1
+}
+
+// Stream is the name of the stream that has the runs.
+const Stream = "MOON_RUNS"
+
+// leases is the name of the bucket that says who has which run.
+const leases = "MOON_LEASES"
+
+// LeaseFor is how long a process counts as alive that says nothing.
+const LeaseFor = 10 * time.Second
+
+// patience bounds a request to the servers.
+const patience = 5 * time.Second
+
+// Link is a connection to NATS.
+type Link struct {
+	Conn   *nats.Conn
+	JS     jetstream.JetStream
+	Runs   jetstream.Stream
+	Leases jetstream.KeyValue
+	User   string // who this process is, as a word of a subject
+}
+
+// Dial connects, and makes what runs are kept in where it is missing.
+func Dial(ctx context.Context, o Options) (_ *Link, err error) {
+	set := []nats.Option{
+		nats.Name("moon"), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond), nats.RetryOnFailedConnect(false),
+		nats.Timeout(patience),
+	}
+	if o.Credentials != "" {
+		set = append(set, nats.UserCredentials(o.Credentials))
+	}
+	if o.CA != "" {
+		set = append(set, nats.RootCAs(o.CA))
+	}
+	if o.Cert != "" {
+		set = append(set, nats.ClientCert(o.Cert, o.Key))
+	}
+	conn, err := nats.Connect(o.URL, set...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w; moon-nats serve starts a server of your own", withoutPassword(o.URL), err)
+	}
+	defer func() {
+		if err != nil {
+			conn.Close()
+		}
+	}()
+	l := &Link{Conn: conn, User: wordOf(userOf(conn))}
+	if l.JS, err = jetstream.New(conn, jetstream.WithPublishAsyncTimeout(patience)); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	defer cancel()
+	copies := cmp.Or(o.Replicas, 1)
+	// What is there is taken as it is: its limits are those of who runs the servers.
+	l.Runs, err = l.JS.Stream(ctx, Stream)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		l.Runs, err = l.JS.CreateStream(ctx, jetstream.StreamConfig{
+			Name: Stream, Subjects: []string{"moon.runs.>"}, Storage: jetstream.FileStorage, Replicas: copies,
+			Discard: jetstream.DiscardNew, DenyDelete: true, // the journal is only ever appended to
+		})
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another moon was faster
+			l.Runs, err = l.JS.Stream(ctx, Stream)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the stream of the runs: %w", err)
+	}
+	l.Leases, err = l.JS.KeyValue(ctx, leases)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		l.Leases, err = l.JS.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: leases, TTL: LeaseFor, Storage: jetstream.MemoryStorage, Replicas: copies})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find who has the runs: %w", err)
+	}
+	return l, nil
+}
+
+// Close ends the connection.
+func (l *Link) Close() { l.Conn.Close() }
+
+// withoutPassword is an address as people may see it.
+func withoutPassword(url string) string {
+	return regexp.MustCompile(`//[^@/]*@`).ReplaceAllString(url, "//")
+}
+
+// userOf is who the servers know, or else who the system knows.
+func userOf(c *nats.Conn) string {
+	if c.Opts.User != "" {
+		return c.Opts.User
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "unknown"
+}
+
+var noWord = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+
+// wordOf is a name as one word of a subject.
+func wordOf(name string) string {
+	return cmp.Or(strings.Trim(noWord.ReplaceAllString(name, "_"), "_"), "unknown")
+}
+
+// idOf is how ids of runs look: the second in which a run was started, and four digits.
+var idOf = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}$`)
+
+// IsID reports whether a text can be the id of a run. What comes from outside must not name anything else, on the disk or in a subject.
+func IsID(text string) bool { return idOf.MatchString(text) }
+
+// Journal is the subject of a run's journal.
+func Journal(id string) string { return "moon.runs." + id + ".journal" }
+
+// File is the subject of a run's other files.
+func File(id string) string { return "moon.runs." + id + ".file" }
+
+// All is the subject of everything of a run.
+func All(id string) string { return "moon.runs." + id + ".>" }
+
+// Control is the subject of requests to a run, by a user.
+func Control(id, by string) string { return "moon.control." + id + "." + by }
+
+// RunOf is the run that a subject is about, or "".
+func RunOf(subject string) string {
+	parts := strings.Split(subject, ".")
+	if len(parts) < 4 || !IsID(parts[2]) {
+		return ""
+	}
+	return parts[2]
+}
+
+// The headers of messages.
+const (
+	Writer = "Moon-Writer" // the process that wrote it, by a word that is never used again
+	Number = "Moon-Number" // how many messages the writer had written to the journal, with this one
+	Path   = "Moon-Path"   // of a file, in the directory of the run
+	Offset = "Moon-Offset" // where the piece begins in the file
+)
+
+// Holder is the process that has a run, as its lease says.
+type Holder struct {
+	Writer string    `json:"writer"`
+	User   string    `json:"user"`
+	Host   string    `json:"host"`
+	PID    int       `json:"pid"`
+	Since  time.Time `json:"since"`
+}
+
+// HolderOf says who has a run; nil: no process.
+func (l *Link) HolderOf(ctx context.Context, id string) (*Holder, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	entry, err := l.Leases.Get(ctx, id)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find who has run %s: %w", id, err)
+	}
+	var h Holder
+	if err := json.Unmarshal(entry.Value(), &h); err != nil {
+		return nil, fmt.Errorf("find who has run %s: %w", id, err)
+	}
+	return &h, nil
+}
+
+// Self is this process as the holder of a run.
+func (l *Link) Self(writer string) Holder {
+	host, _ := os.Hostname() // for people
+	return Holder{Writer: writer, User: l.User, Host: host, PID: os.Getpid(), Since: time.Now().UTC().Truncate(time.Second)}
+}
