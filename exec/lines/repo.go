@@ -8,7 +8,7 @@ import (
 )
 
 // RepoFile is a file of package sources for yum and dnf, read and written as Python's RawConfigParser does: names are in small letters,
-// comments are lost, and a value may go on in lines that are indented more than its name.
+// comments are lost, and a value may continue in lines that are indented more than its name.
 type RepoFile struct {
 	defaults []Option
 	sections []repoSection
