@@ -34,12 +34,12 @@ All commands of moon are there. In addition, and instead:
   moon-nats run|tui PLAYBOOK                         as with moon, recorded in the stream
   moon-nats runs                                     the runs of the stream, of all machines
   moon-nats show RUN                                 what became of a run
-  moon-nats attach [--tui] [RUN]                     follow, or attend, a run that another machine executes
+  moon-nats attach [--tui] [RUN], moon-nats tui RUN  follow, or attend, a run that another machine executes
   moon-nats resume RUN [--take]                      continue a run here whose process is gone; --take: from a process that lives
   moon-nats worker                                   resume runs whose process is gone, as they come
 
 Flags, before or after the command: --nats URL (or MOON_NATS, default nats://127.0.0.1:4222), --creds FILE, --ca FILE, --cert FILE and
---key FILE, --replicas N. moon-nats help COMMAND is moon's own help of a command.
+--key FILE, --replicas N, --lease TIME. moon-nats help COMMAND is moon's own help of a command.
 `
 
 // Main runs moon-nats with the arguments after its name, and returns the exit code.
@@ -99,6 +99,10 @@ func run(args []string) (int, error) {
 		}
 		return with(ctx, o, func(l *link.Link) (int, error) { return resume(ctx, l, args) })
 	case "run", "tui":
+		if args[0] == "tui" && len(args) > 1 && runID.MatchString(args[len(args)-1]) { // of a run, and not of a playbook
+			attached := slices.Concat([]string{"attach", "--tui"}, args[1:])
+			return with(ctx, o, func(l *link.Link) (int, error) { return attend(ctx, l, attached) })
+		}
 		return with(ctx, o, func(l *link.Link) (int, error) {
 			r := record.New(l)
 			defer r.Close()
@@ -304,8 +308,8 @@ func flags(args []string) (o link.Options, rest []string, err error) {
 		o.URL = "nats://127.0.0.1:4222"
 	}
 	into := map[string]*string{"--nats": &o.URL, "--creds": &o.Credentials, "--ca": &o.CA, "--cert": &o.Cert, "--key": &o.Key}
-	replicas := ""
-	into["--replicas"] = &replicas
+	replicas, lease := os.Getenv("MOON_NATS_REPLICAS"), os.Getenv("MOON_NATS_LEASE")
+	into["--replicas"], into["--lease"] = &replicas, &lease
 	for i := 0; i < len(args); i++ {
 		name, value, given := strings.Cut(args[i], "=")
 		to, known := into[name]
@@ -322,6 +326,11 @@ func flags(args []string) (o link.Options, rest []string, err error) {
 			value = args[i]
 		}
 		*to = value
+	}
+	if lease != "" {
+		if o.Lease, err = time.ParseDuration(lease); err != nil || o.Lease < time.Second {
+			return o, nil, fmt.Errorf("--lease is a time of at least 1s, and not %q", lease)
+		}
 	}
 	if replicas != "" {
 		if _, err := fmt.Sscanf(replicas, "%d", &o.Replicas); err != nil || o.Replicas < 1 || o.Replicas > 5 {

@@ -18,11 +18,12 @@ import (
 
 // Options are how NATS is reached.
 type Options struct {
-	URL         string // nats://host:port, several with commas
-	Credentials string // file of a user's credentials; "": none
-	CA          string // file of certificates that sign those of the servers; "": those of the system
-	Cert, Key   string // files of the client's own certificate and its key; "": none
-	Replicas    int    // copies of each message; 0: 1
+	URL         string        // nats://host:port, several with commas
+	Credentials string        // file of a user's credentials; "": none
+	CA          string        // file of certificates that sign those of the servers; "": those of the system
+	Cert, Key   string        // files of the client's own certificate and its key; "": none
+	Replicas    int           // copies of each message; 0: 1
+	Lease       time.Duration // how long a process counts as alive that says nothing, where nothing is kept yet; 0: 10 s
 }
 
 // Stream is the name of the stream that has the runs.
@@ -31,8 +32,8 @@ const Stream = "MOON_RUNS"
 // leases is the name of the bucket that says who has which run.
 const leases = "MOON_LEASES"
 
-// LeaseFor is how long a process counts as alive that says nothing.
-const LeaseFor = 10 * time.Second
+// usualLease is Options.Lease.
+const usualLease = 10 * time.Second
 
 // patience bounds a request to the servers.
 const patience = 5 * time.Second
@@ -44,6 +45,8 @@ type Link struct {
 	Runs   jetstream.Stream
 	Leases jetstream.KeyValue
 	User   string // who this process is, as a word of a subject
+
+	LeaseFor time.Duration // how long a process counts as alive that says nothing
 }
 
 // Dial connects, and makes what runs are kept in where it is missing.
@@ -93,11 +96,16 @@ func Dial(ctx context.Context, o Options) (_ *Link, err error) {
 	}
 	l.Leases, err = l.JS.KeyValue(ctx, leases)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		l.Leases, err = l.JS.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: leases, TTL: LeaseFor, Storage: jetstream.MemoryStorage, Replicas: copies})
+		l.Leases, err = l.JS.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: leases, TTL: cmp.Or(o.Lease, usualLease), Storage: jetstream.MemoryStorage, Replicas: copies})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find who has the runs: %w", err)
 	}
+	status, err := l.Leases.Status(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("find who has the runs: %w", err)
+	}
+	l.LeaseFor = cmp.Or(status.TTL(), usualLease)
 	return l, nil
 }
 

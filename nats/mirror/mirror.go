@@ -318,7 +318,7 @@ func (m *Mirror) awaitEnd(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(link.LeaseFor / 10):
+		case <-time.After(m.link.LeaseFor / 10):
 		}
 		h, err := m.link.HolderOf(ctx, m.id)
 		switch {

@@ -326,13 +326,13 @@ func (at *run) renew(ctx context.Context) {
 		return
 	}
 	for {
-		within, cancel := context.WithTimeout(ctx, link.LeaseFor/3)
+		within, cancel := context.WithTimeout(ctx, at.link.LeaseFor/3)
 		_, _ = at.link.Leases.Put(within, at.id, text) // the next time; without it, others take the run
 		cancel()
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(link.LeaseFor / 4):
+		case <-time.After(at.link.LeaseFor / 4):
 		}
 	}
 }

@@ -1,0 +1,175 @@
+package test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// kills is how many processes TestKills kills; `make kills-nats` asks for 300.
+func kills() int {
+	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
+		return n
+	}
+	return 8
+}
+
+// cluster is three servers, each a process.
+type cluster struct {
+	s       *site
+	listen  []string
+	routes  []string
+	servers []*exec.Cmd
+}
+
+func newCluster(s *site) *cluster {
+	c := &cluster{s: s, servers: make([]*exec.Cmd, 3)}
+	for range 3 {
+		c.listen, c.routes = append(c.listen, port(s.t)), append(c.routes, "nats://"+port(s.t))
+	}
+	for i := range 3 {
+		c.start(i)
+	}
+	s.url = "nats://" + strings.Join(c.listen, ",nats://")
+	s.env = append(s.env, "MOON_NATS_REPLICAS=3")
+	s.until("the cluster", func() bool {
+		out, err := s.cmd("a", "runs").CombinedOutput()
+		return err == nil && len(out) == 0
+	})
+	return c
+}
+
+func (c *cluster) start(i int) {
+	c.servers[i], _ = c.s.begin("srv", "serve", "--listen", c.listen[i], "--dir", fmt.Sprintf("%s/server%d", c.s.dir, i), "--name", fmt.Sprint("n", i),
+		"--cluster", strings.TrimPrefix(c.routes[i], "nats://"), "--routes", strings.Join(c.routes, ","))
+}
+
+// TestKills kills what runs a playbook, and the servers that keep it, one at a time and at random, and has the run continue on one of three
+// machines, until so many have been killed. Nothing may run that the stream does not know of, or twice without a decision.
+func TestKills(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("KILLS_SEED"); text != "" {
+		seed, _ = strconv.ParseUint(text, 10, 64)
+	}
+	t.Logf("KILLS_SEED=%d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	all := &site{t: t, dir: t.TempDir()}
+	c := newCluster(all)
+	for killed := 0; killed < kills() && !t.Failed(); {
+		// The servers keep all runs; the machines and the log are those of one.
+		killed += max(killRun(t, &site{t: t, dir: t.TempDir(), url: all.url, env: all.env}, c, random), 1)
+	}
+}
+
+// killRun is one run to its end; it gives how many processes were killed.
+func killRun(t *testing.T, s *site, c *cluster, random *rand.Rand) (killed int) {
+	const steps = 8
+	machines := []string{"a", "b", "c"}
+	wait := func(most time.Duration) { time.Sleep(time.Duration(random.Int64N(int64(most)))) }
+	machine := machines[random.IntN(3)]
+	// What ends by itself may have been told to, or lost its servers; what matters is the log, and the journal.
+	args := []string{"run", s.playbook(lines(steps, "0.1"))}
+	for {
+		run, out := s.begin(machine, args...)
+		ended := make(chan error, 1)
+		go func() { ended <- run.Wait() }()
+		over := false
+		for !over {
+			victim := random.IntN(4) // three servers, and the run
+			select {
+			case <-ended:
+				over = true
+				continue
+			case <-time.After(time.Duration(random.Int64N(int64(900 * time.Millisecond)))):
+			}
+			switch {
+			case victim == 3:
+				killed++
+				_ = run.Process.Kill()
+				<-ended
+				over = true
+			case random.IntN(3) == 0: // a partition: it is there, and says nothing
+				_ = c.servers[victim].Process.Signal(syscall.SIGSTOP)
+				wait(time.Second)
+				_ = c.servers[victim].Process.Signal(syscall.SIGCONT)
+			default:
+				killed++
+				_ = c.servers[victim].Process.Kill()
+				_ = c.servers[victim].Wait()
+				wait(300 * time.Millisecond)
+				c.start(victim)
+				wait(time.Second) // two of three have to be there, or nothing is taken
+			}
+		}
+		if done(s, t) {
+			break
+		}
+		if killed > 60 {
+			t.Fatalf("it never ends; at last it said\n%s", out)
+		}
+		machine = machines[random.IntN(3)]
+		args = []string{"resume", s.id(), "--no-tui", "--take", "--lost", "retry"}
+		if !strings.Contains(runs(s, t), s.dir) {
+			args = []string{"run", s.dir + "/playbook.yml"} // it was killed before the stream knew of it
+		}
+	}
+	check(t, s, steps)
+	return killed
+}
+
+// done reports whether the run has ended well, by what the stream says.
+func done(s *site, t *testing.T) bool {
+	t.Helper()
+	return strings.Contains(runs(s, t), s.dir+"/playbook.yml  8/8  done")
+}
+
+// runs are those of the stream.
+func runs(s *site, t *testing.T) string {
+	t.Helper()
+	var out []byte
+	s.until("an answer of the servers", func() bool {
+		var err error
+		out, err = s.cmd("d", "runs").CombinedOutput()
+		return err == nil
+	})
+	return string(out)
+}
+
+// check compares the log of the steps with what the journal says of them.
+func check(t *testing.T, s *site, steps int) {
+	t.Helper()
+	started, _ := s.starts("d")
+	journal := s.journal("d")
+	for i := range steps {
+		name := fmt.Sprintf("s%02d", i)
+		ran := 0
+		for _, line := range s.log() {
+			if line == name {
+				ran++
+			}
+		}
+		// A step that was killed between its start and its first deed may have left no line; but what has left one was started.
+		if ran == 0 || ran > started[name] {
+			t.Errorf("%s ran %d times and was started %d times; the log is %v", name, ran, started[name], s.log())
+		}
+		if again := strings.Count(journal, fmt.Sprintf(`{"step":%d,"as":"retry"}`, i)); started[name] > 1+again {
+			t.Errorf("%s was started %d times, and it was decided %d times that it runs again", name, started[name], again)
+		}
+	}
+	var first []string
+	for _, line := range s.log() {
+		if !slices.Contains(first, line) {
+			first = append(first, line)
+		}
+	}
+	if !slices.IsSorted(first) {
+		t.Errorf("the steps are out of order: %v", s.log())
+	}
+}
