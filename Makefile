@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: check build vet test race packages whole full lint lint-code fmt golden oracle oracle-addresses fuzz assault soak histories ansible ansible-golden ansible-real ansible-random bench bench-hosts perf try demo pictures cover clean
+.PHONY: check check-nats kills-nats build vet test race packages whole full lint lint-code fmt golden oracle oracle-addresses fuzz assault soak histories ansible ansible-golden ansible-real ansible-random bench bench-hosts perf try demo pictures cover clean
 
 check: build vet race ## what CI runs
 
@@ -46,6 +46,13 @@ packages:
 whole:
 	$(PLAIN) test $(STRIPPED) -short -timeout 30m -vet=off . ./internal/test/... $(filter-out $(addprefix moon/,$(RACED:/=)),$(shell $(GO) list ./... | grep -v -e /internal/test/ -e '^moon$$'))
 	$(PLAIN) test $(STRIPPED) -short -timeout 30m -vet=off -run '$(ALONE)' ./engine ./tui ./exec/action
+
+# The module that keeps runs in a stream of NATS has a go.mod of its own, and moon needs nothing of it.
+check-nats: ## the nested module nats/: builds, vets and tests it
+	cd nats && $(PLAIN) vet ./... && $(PLAIN) test $(STRIPPED) -timeout 20m ./...
+
+kills-nats: ## 300 processes of runs and servers killed at random, in a cluster of three; KILLS_SEED=n replays one
+	cd nats && KILLS=300 $(GO) test -timeout 3h -v -run 'TestKills$$' ./test
 
 full: build lint ## the tests in their long form, with real hosts, floods, kills: half an hour
 	$(GO) test -race -timeout 60m $$($(GO) list ./... | grep -v /internal/test/)

@@ -164,6 +164,7 @@ var layers = map[string][]string{
 	"nats/record":  {"engine/control", "engine/journal", "events/rundir", "nats/link"},
 	"nats/mirror":  {"engine/control", "engine/history", "events/rundir", "nats/link"},
 	"nats/serve":   {}, // a server
+	"nats/test":    {"nats/command", "nats/link", "nats/serve"},
 	"nats/command": {"engine/history", "engine/journal", "exec/remote", "internal/app", "internal/app/statedir", "internal/cli", "nats/link", "nats/mirror", "nats/record", "nats/serve"},
 	"nats":         {"nats/command"},
 
@@ -195,7 +196,7 @@ var layers = map[string][]string{
 	"plan/planner/defaults":  {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/collection", "plan/eval/value", "plan/planner/compile", "plan/planner/known", "plan/planner/library", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/content":   {"internal/diag", "plan", "plan/eval", "plan/eval/value", "plan/planner/conceal", "plan/planner/library", "plan/planner/problems", "plan/source", "secret"},
 	"plan/planner/exports":   {"internal/suggest", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
-	"plan/planner/given":     {"internal/diag", "plan", "plan/eval/value", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
+	"plan/planner/given":     {"internal/diag", "plan", "plan/eval/value", "plan/found", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
 	"plan/planner/imports":   {"internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars"},
 	"plan/planner/items":     {"plan", "plan/eval/value", "plan/loops", "plan/planner/compile", "plan/planner/library", "plan/planner/outline", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret"},
 	"plan/planner/known":     {"internal/pattern", "plan/eval", "exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook"},
@@ -213,7 +214,7 @@ var layers = map[string][]string{
 	"plan/planner/problems":  {"internal/diag", "plan", "plan/eval/value", "plan/playbook"},
 	"plan/planner/prompts":   {"exec/spec", "plan", "plan/planner/known", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/relay":     {"internal/diag", "plan", "plan/playbook", "plan/vars"}, // bindings for bindings: it plans nothing
-	"plan/planner/gates":     {"internal/diag", "plan", "plan/playbook"},
+	"plan/planner/gates":     {"internal/diag", "plan", "plan/playbook", "plan/vars"},
 	"plan/planner/standin":   {"internal/diag", "plan", "plan/loops", "plan/playbook"}, // tasks for tasks: it plans none of them
 	"plan/planner/tags":      {"internal/diag", "internal/suggest", "plan", "plan/planner/problems", "plan/eval", "plan/eval/value", "plan/playbook"},
 	"plan/planner/unmatched": {"exec/spec", "plan", "plan/eval", "plan/eval/value", "plan/planner/compile", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk"},
@@ -231,7 +232,7 @@ var owners = []struct {
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"internal/install", "exec/pymodule", "plan/playbook", "plan/playbook/placed", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},
-	{"net", []string{"internal/install", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret", "nats/serve"}, "the only doors are the socket of a run, what steps reach for, the servers of collections, and that of moon-nats; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
+	{"net", []string{"internal/install", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret", "nats/link", "nats/serve"}, "the only doors are the socket of a run, what steps reach for, the servers of collections, and that of moon-nats; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},
 }
 

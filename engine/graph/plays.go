@@ -44,7 +44,8 @@ type playBuilder struct {
 
 // playState is what the steps of a play have in common where they are built.
 type playState struct {
-	hosts   []string // of the batch
+	hosts   []string // of the batch, that have a step in it
+	size    int      // of the batch, with the hosts that leave it before they do anything
 	barrier []Edge   // the end of the task before, on all hosts; it only orders
 	stops   []Edge   // what is met as long as no failure has ended this for all hosts
 	linear  bool
@@ -55,6 +56,7 @@ type playState struct {
 	group   *plan.Scope      // the outermost parallel group that this is in; nil for none
 	body    *body            // the block with a rescue or an always that this is in; nil for none
 	rescued bool
+	cleans  bool // in an always, and not in a block with a rescue or an always of its own
 }
 
 // body is what a block needs to know of what was built inside it.
@@ -65,10 +67,11 @@ type body struct {
 	well   map[string][]Edge // none of those has come about
 	fatal  []Edge            // each is a failure that is one of all hosts
 	gaveUp []Edge            // each is a task with run_once that has failed in a way that a rescue helps
+	due    map[string][]Edge // of an always: what its host needs behind it, and not in the rest of it
 }
 
 func newBody(outer *body) *body {
-	return &body{outer: outer, ended: map[string][]Edge{}, failed: map[string][]Edge{}, well: map[string][]Edge{}}
+	return &body{outer: outer, ended: map[string][]Edge{}, failed: map[string][]Edge{}, well: map[string][]Edge{}, due: map[string][]Edge{}}
 }
 
 // step adds a step.
@@ -126,9 +129,10 @@ func (b *playBuilder) batch(play *plan.Scope, id int) {
 	if len(st.hosts) == 0 {
 		return
 	}
+	st.size = max(len(st.hosts), b.p.Scopes[id].Hosts)
 	anyFatal := play.AnyFatal && play.Strategy != "free" // as Ansible has it: nobody waits for the others, so nobody stops for them
 	if play.MaxFail >= 0 && play.Strategy != "free" {
-		st.allowed = len(st.hosts) * play.MaxFail / 100
+		st.allowed = st.size * play.MaxFail / 100
 	}
 	if len(b.after) > 1 {
 		b.after = []Edge{on(b.barrier("play", All, false, b.after), onMet)}
@@ -172,7 +176,9 @@ func (b *playBuilder) batch(play *plan.Scope, id int) {
 	case anyFatal:
 		b.after = append(b.after, on(b.barrier("ended", All, false, ends), onMet))
 	case st.allowed >= 0:
-		b.after = append(b.after, on(b.quorum("ended", ends, st.allowed, len(st.hosts)), onMet))
+		b.after = append(b.after, on(b.quorum("ended", ends, st.allowed, st.size), onMet))
+	case st.size > len(st.hosts): // who does nothing does not fail, so they have not failed all
+		b.after = slices.Concat(began, st.stops, []Edge{on(b.barrier("ended", All, false, ordering(ends)), onMet)})
 	default:
 		for _, host := range st.hosts {
 			if gone, before := st.gone[host]; before {
@@ -284,6 +290,8 @@ func (b *playBuilder) playMember(m sequence.Member, st *playState) {
 		b.hostBlock(m.Scope, st)
 	case s.Handlers && s.Force:
 		b.forced(m.Scope, st)
+	case s.Handlers && st.cleans:
+		b.handlersOfAlways(m.Scope, st)
 	default:
 		b.members(m.Scope, st)
 	}
@@ -310,6 +318,25 @@ func (b *playBuilder) forced(id int, st *playState) {
 	st.barrier = inner.barrier
 	for _, host := range hosts {
 		b.alive[host] = []Edge{b.one("host", slices.Concat(before[host], b.alive[host], inner.stops), st)}
+	}
+}
+
+// handlersOfAlways builds handlers that are flushed in an always: one that fails takes its host out of the play behind the always, and not
+// out of the rest of it.
+func (b *playBuilder) handlersOfAlways(id int, st *playState) {
+	before, did := map[string][]Edge{}, map[string]int{}
+	hosts := b.hostsOf(id)
+	for _, host := range hosts {
+		before[host], did[host] = b.alive[host], len(b.did[host])
+	}
+	b.members(id, st)
+	for _, host := range hosts {
+		st.body.due[host] = append(st.body.due[host], b.alive[host]...)
+		rest := slices.Clone(before[host])
+		for _, n := range b.did[host][did[host]:] {
+			rest = append(rest, on(n, goes))
+		}
+		b.alive[host] = []Edge{b.one("handlers", rest, st)}
 	}
 }
 
@@ -523,7 +550,7 @@ func (b *playBuilder) hostBlock(id int, st *playState) {
 	inner := *st
 	inner.body = own
 	inner.at.rescued = st.at.rescued || rescue >= 0 && !b.tree.Emptied(rescue)
-	inner.rescued = inner.at.rescued
+	inner.rescued, inner.cleans = inner.at.rescued, false
 	b.members(id, &inner)
 	st.barrier = inner.barrier
 	stops := inner.stops
@@ -549,7 +576,7 @@ func (b *playBuilder) hostBlock(id int, st *playState) {
 
 // count stops all hosts where too many have failed.
 func (b *playBuilder) count(spared []Edge, st *playState) {
-	enough := on(b.quorum("task", spared, st.allowed, len(st.hosts)), onMet)
+	enough := on(b.quorum("task", spared, st.allowed, st.size), onMet)
 	st.stops = []Edge{b.one("task", append([]Edge{enough}, st.stops...), st)}
 	st.barrier = ordering(st.stops)
 }
@@ -601,7 +628,7 @@ func (b *playBuilder) rescue(id int, hosts []string, own *body, stops []Edge, st
 		b.alive[host] = []Edge{on(b.barrier("rescue", All, st.at.essential, head), onMet)}
 	}
 	inner, part := *st, newBody(st.body)
-	inner.body = part
+	inner.body, inner.cleans = part, false
 	inner.barrier, inner.stops = ordering(st.barrier, stops), nil
 	b.members(id, &inner)
 	st.barrier = inner.barrier
@@ -651,13 +678,13 @@ func (b *playBuilder) always(id int, hosts []string, own *body, entry map[string
 	}
 	inner, part := *st, newBody(st.body)
 	inner.at.essential = true
-	inner.body = part
+	inner.body, inner.cleans = part, true
 	inner.barrier, inner.stops = ordering(st.barrier, stops), nil
 	before := b.cleared
 	b.members(id, &inner)
 	st.barrier = inner.barrier
 	for _, host := range hosts {
-		all := slices.Concat(ends[host], b.alive[host])
+		all := slices.Concat(ends[host], part.due[host], b.alive[host])
 		exit := []Edge{on(b.barrier("exit", All, st.at.essential, all), onMet)}
 		if b.cleared != before {
 			exit = b.forgiven(host, exit[0], own, st)

@@ -62,7 +62,7 @@ func (b *playBuilder) together(id int, members []sequence.Member, st *playState)
 		for _, host := range hosts {
 			spared = append(spared, b.spared(host, b.alive[host], st)...)
 		}
-		enough := on(b.quorum("task", spared, st.allowed, len(st.hosts)), onMet)
+		enough := on(b.quorum("task", spared, st.allowed, st.size), onMet)
 		st.stops = []Edge{b.one("task", append([]Edge{enough}, st.stops...), st)}
 		st.barrier = ordering(st.stops)
 	default:

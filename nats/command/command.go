@@ -31,6 +31,7 @@ const Help = `moon-nats is moon with runs that are kept in a stream of NATS: the
 All commands of moon are there. In addition, and instead:
 
   moon-nats serve [--dir DIR] [--listen HOST:PORT]   a server of your own; the default listens on 127.0.0.1:4222
+  moon-nats config                                   a configuration to begin with: who may run, attend and watch
   moon-nats run|tui PLAYBOOK                         as with moon, recorded in the stream
   moon-nats runs                                     the runs of the stream, of all machines
   moon-nats show RUN                                 what became of a run
@@ -82,6 +83,9 @@ func run(args []string) (int, error) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	switch args[0] {
+	case "config":
+		fmt.Print(serve.Example)
+		return app.ExitDone, nil
 	case "serve":
 		return app.ExitDone, server(ctx, args[1:])
 	case "runs":

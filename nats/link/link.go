@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/user"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -23,7 +25,7 @@ type Options struct {
 	CA          string        // file of certificates that sign those of the servers; "": those of the system
 	Cert, Key   string        // files of the client's own certificate and its key; "": none
 	Replicas    int           // copies of each message; 0: 1
-	Lease       time.Duration // how long a process counts as alive that says nothing, where nothing is kept yet; 0: 10 s
+	Lease       time.Duration // how long a process counts as alive that says nothing, if the servers have no such time yet; 0: 10 s
 }
 
 // Stream is the name of the stream that has the runs.
@@ -47,6 +49,53 @@ type Link struct {
 	User   string // who this process is, as a word of a subject
 
 	LeaseFor time.Duration // how long a process counts as alive that says nothing
+
+	denied sync.Map // subjects that the servers do not let this user write to
+}
+
+var deniedTo = regexp.MustCompile(`(?i)violation for publish to "([^"]+)"`)
+
+// note takes what the servers say by themselves.
+func (l *Link) note(_ *nats.Conn, _ *nats.Subscription, err error) {
+	if m := deniedTo.FindStringSubmatch(err.Error()); m != nil {
+		l.denied.Store(m[1], true)
+	}
+}
+
+// DeniedError says that the servers do not let a user do something.
+type DeniedError struct{ User string }
+
+func (e *DeniedError) Error() string {
+	return e.User + " may not do this: the servers do not permit it"
+}
+
+// Ask sends a request, and waits for the answer. If no process listens, the error is nats.ErrNoResponders.
+func (l *Link) Ask(subject string, data []byte, within time.Duration) ([]byte, error) {
+	inbox := l.Conn.NewRespInbox()
+	sub, err := l.Conn.SubscribeSync(inbox)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = sub.Unsubscribe() }() // the connection ends it, too
+	if err := l.Conn.PublishRequest(subject, inbox, data); err != nil {
+		return nil, err
+	}
+	// A server that refuses a message says so to the connection, and not to who has sent it.
+	for end := time.Now().Add(within); time.Now().Before(end); {
+		m, err := sub.NextMsg(100 * time.Millisecond)
+		switch {
+		case err == nil && len(m.Data) == 0 && m.Header.Get("Status") == "503":
+			return nil, nats.ErrNoResponders
+		case err == nil:
+			return m.Data, nil
+		case !errors.Is(err, nats.ErrTimeout):
+			return nil, err
+		}
+		if _, denied := l.denied.Load(subject); denied {
+			return nil, &DeniedError{l.User}
+		}
+	}
+	return nil, nats.ErrTimeout
 }
 
 // Dial connects, and makes what runs are kept in where it is missing.
@@ -64,6 +113,12 @@ func Dial(ctx context.Context, o Options) (_ *Link, err error) {
 	if o.Cert != "" {
 		set = append(set, nats.ClientCert(o.Cert, o.Key))
 	}
+	// Answers come to an inbox that others can be kept from reading.
+	if name := userIn(o.URL); name != "" {
+		set = append(set, nats.CustomInboxPrefix("_INBOX_"+wordOf(name)))
+	}
+	l := &Link{User: wordOf(cmp.Or(userIn(o.URL), userHere()))}
+	set = append(set, nats.ErrorHandler(l.note))
 	conn, err := nats.Connect(o.URL, set...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w; moon-nats serve starts a server of your own", withoutPassword(o.URL), err)
@@ -73,7 +128,7 @@ func Dial(ctx context.Context, o Options) (_ *Link, err error) {
 			conn.Close()
 		}
 	}()
-	l := &Link{Conn: conn, User: wordOf(userOf(conn))}
+	l.Conn = conn
 	if l.JS, err = jetstream.New(conn, jetstream.WithPublishAsyncTimeout(patience)); err != nil {
 		return nil, err
 	}
@@ -113,15 +168,22 @@ func Dial(ctx context.Context, o Options) (_ *Link, err error) {
 func (l *Link) Close() { l.Conn.Close() }
 
 // withoutPassword is an address as people may see it.
-func withoutPassword(url string) string {
-	return regexp.MustCompile(`//[^@/]*@`).ReplaceAllString(url, "//")
+func withoutPassword(address string) string {
+	return regexp.MustCompile(`//[^@/]*@`).ReplaceAllString(address, "//")
 }
 
-// userOf is who the servers know, or else who the system knows.
-func userOf(c *nats.Conn) string {
-	if c.Opts.User != "" {
-		return c.Opts.User
+// userIn is the user that an address names, or "".
+func userIn(address string) string {
+	first, _, _ := strings.Cut(address, ",")
+	u, err := url.Parse(first)
+	if err != nil || u.User == nil {
+		return ""
 	}
+	return u.User.Username()
+}
+
+// userHere is who the system knows.
+func userHere() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username
 	}

@@ -349,7 +349,7 @@ func (m *Mirror) relay(r control.Request) control.Answer {
 		refused.Reason = err.Error()
 		return refused
 	}
-	reply, err := m.link.Conn.Request(link.Control(m.id, m.link.User), text, 50*time.Second)
+	reply, err := m.link.Ask(link.Control(m.id, m.link.User), text, 50*time.Second)
 	var a control.Answer
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
@@ -359,7 +359,7 @@ func (m *Mirror) relay(r control.Request) control.Answer {
 		refused.Reason = "the run was not reached: " + err.Error()
 		return refused
 	}
-	if err := json.Unmarshal(reply.Data, &a); err != nil {
+	if err := json.Unmarshal(reply, &a); err != nil {
 		refused.Reason = "the answer of the run cannot be read: " + err.Error()
 		return refused
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"moon/internal/diag"
@@ -42,7 +41,6 @@ import (
 	"moon/plan/saved"
 	"moon/plan/source"
 	"moon/plan/vars"
-	"moon/secret"
 )
 
 // New plans a playbook. The plan is nil when the diagnostics hold an error.
@@ -60,20 +58,7 @@ func Check(o plan.Options, d *source.Disk, unfollowed *diag.List) diag.List {
 
 // newPlan plans. before is a plan of the same files with the same options, but for what the run has found since; it may be nil.
 func newPlan(o plan.Options, d *source.Disk, before *plan.Plan) (*plan.Plan, diag.List) {
-	if o.MaxSteps == 0 {
-		o.MaxSteps = plan.DefaultMaxSteps
-	}
-	if o.Secrets == nil {
-		o.Secrets = secret.NewSet()
-	}
-	// With a selection the plan is made twice, and no question is asked twice.
-	o.Values.Answers, o.Facts.Asked = maps.Clone(o.Values.Answers), map[string]plan.Gathered{}
-	if o.Facts.Findings = maps.Clone(o.Facts.Findings); o.Facts.Findings == nil {
-		o.Facts.Findings = map[string]found.Result{}
-	}
-	if o.Values.Answers == nil {
-		o.Values.Answers = map[string]string{}
-	}
+	given.Complete(&o)
 	imports.Begin(&o)
 	if o.Select.Bounded() {
 		o.Prior = plan.Prior{} // who asks for some steps asks for nothing else
@@ -187,21 +172,7 @@ func (p *planner) result() (*plan.Plan, diag.List) {
 }
 
 func (p *planner) run() {
-	path := p.o.Path
-	if path == "-" {
-		p.plan.Root, p.plan.RootFile = p.o.Dir, "-"
-	} else {
-		abs := path
-		if !filepath.IsAbs(abs) {
-			abs = filepath.Join(p.o.Dir, path)
-		}
-		// The shell's name for the directory may be a link; the plan is the same from wherever it is made.
-		if real, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil && !p.disk.Closed {
-			abs = filepath.Join(real, filepath.Base(abs))
-		}
-		p.plan.Root, p.plan.RootFile = filepath.Dir(abs), filepath.Base(abs)
-		path = abs
-	}
+	path := given.Place(p.plan, &p.o, p.disk.Closed)
 	pb, err := p.LoadSteps(path)
 	if err != nil {
 		message := p.DescribeError(err)

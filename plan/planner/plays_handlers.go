@@ -12,7 +12,7 @@ import (
 
 // takeHandlers adds the handlers of a role. Where it has been used before, it is as with Ansible: to the use of a role that is read with
 // the play a handler of a name belongs to the last one; each use of an include has its own; those that listen are there for every use.
-func (hs *handlerSet) takeHandlers(r *role, t *playbook.Task, read func() []*handler) {
+func (hs *handlerSet) takeHandlers(use *taskContext, r *role, t *playbook.Task, read func() []*handler) {
 	own, used := r.files.Handlers.File, calls.UseOf(r.Name, r.Dir, t)
 	before := slices.DeleteFunc(slices.Clone(hs.list), func(h *handler) bool {
 		return h.role == nil || h.role.Dir != r.Dir || h.role.Name != r.Name || own == nil || h.file.Path != own.Path
@@ -21,13 +21,13 @@ func (hs *handlerSet) takeHandlers(r *role, t *playbook.Task, read func() []*han
 		return
 	}
 	for _, h := range read() {
-		h.used = used
+		h.used, h.use = used, use
 		i := slices.IndexFunc(before, func(old *handler) bool {
 			return len(h.topics) == 0 && old.task == h.task && old.name == h.name && (old.used == used || !t.Dynamic)
 		})
 		if i >= 0 { // it may be notified already, so it is the same one
-			h = before[i]
-			if h.by = t; h.used == used {
+			h, before[i].inside = before[i], h.inside
+			if h.by, h.use = t, use; h.used == used {
 				continue
 			}
 			h.used = used

@@ -9,6 +9,7 @@ import (
 	"moon/plan/collection"
 	"moon/plan/planner/bindings"
 	"moon/plan/planner/calls"
+	"moon/plan/planner/gates"
 	"moon/plan/planner/library"
 	"moon/plan/playbook"
 	"moon/plan/vars"
@@ -129,21 +130,28 @@ func (p *playsState) visible(cs []*taskContext, t *playbook.Task, r *role) {
 	}
 }
 
-// hasBeen reports whether a role has run in this play already with what it is given here.
-func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, r *role) bool {
-	if t.Dynamic || t.ActionKey == "import_role" || strings.HasSuffix(t.ActionKey, ".import_role") {
-		return false
+// unused are the contexts of the hosts on which a role has not run in this play with what it is given here, and what says so. As with Ansible
+// it has run where a task of its own was not skipped: elsewhere it has its turn here, and where only the run knows, that decides.
+func (p *playsState) unused(cs []*taskContext, t *playbook.Task, r *role) (left []*taskContext, use string) {
+	c := cs[0]
+	dup, again := plan.FirstOf(t.AllowDup, r.files.Meta.AllowDup), t.Dynamic || strings.HasSuffix("."+t.ActionKey, ".import_role")
+	if again || !dup.IsZero() && p.ReadFlag(dup, "allow_duplicates", p.Renderer(p.env(c, nil), c.chain), false) {
+		return cs, ""
 	}
-	if dup := plan.FirstOf(t.AllowDup, r.files.Meta.AllowDup); !dup.IsZero() &&
-		p.ReadFlag(dup, "allow_duplicates", p.Renderer(p.env(c, nil), c.chain), false) {
-		return false
+	use = c.scene.BatchKey() + calls.UseOf(r.Name, r.Dir, t)
+	uses := c.play.applied[use]
+	for _, c := range cs {
+		one := *c
+		ran := func(scope int) bool {
+			open, known := gates.OfRole(p.plan, scope, r.Role, c.on.Name, t.Pos)
+			one.gates = append(slices.Clip(one.gates), open...)
+			return known
+		}
+		if !slices.ContainsFunc(uses, ran) {
+			left = append(left, &one)
+		}
 	}
-	key := c.scene.BatchKey() + calls.UseOf(r.Name, r.Dir, t)
-	if c.play.applied[key] {
-		return true
-	}
-	c.play.applied[key] = true
-	return false
+	return left, use
 }
 
 // mostDependencies is how often the roles of a play may lead to another: two roles that each depend twice on the next are no more than
@@ -157,9 +165,9 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 	with := *c
 	with.scene = &sc
 	with.play, with.handlers = play, play.handlers
-	var walk func(c *taskContext, t *playbook.Task, parent *vars.Role)
+	var walk func(c *taskContext, around []*playbook.Task, t *playbook.Task, parent *vars.Role)
 	walked := 0
-	walk = func(c *taskContext, t *playbook.Task, parent *vars.Role) {
+	walk = func(c *taskContext, around []*playbook.Task, t *playbook.Task, parent *vars.Role) {
 		if t.Args.IsZero() || walked > mostDependencies {
 			return
 		}
@@ -183,8 +191,9 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 		}
 		files := r.files
 		at.collections = r.searched()
+		around = append(slices.Clip(around), t)
 		for _, need := range files.Meta.Dependencies {
-			walk(&at, need, r.Role)
+			walk(&at, around, need, r.Role)
 		}
 		switch {
 		case parent == nil:
@@ -195,17 +204,21 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 		own := bindings.RoleVars{Given: t.StepVars.Entries(), Files: files, Chain: c.chain}
 		p.bindings.PutUpon(own, &sc.Defaults, &sc.RoleVars)
 		scene.Role = r.Role
-		play.handlers.takeHandlers(r, t, func() []*handler {
+		play.handlers.takeHandlers(nil, r, t, func() []*handler {
 			scene.RoleVars, scene.Defaults = sc.RoleVars, sc.Defaults
 			h := at
 			h.scene = &scene
 			given := p.enterRole(&h, t, r, false) // names of handlers may use what a role is given
 			h.params, h.block = given.params, given.block
-			return p.handlersOf(files.Handlers, &h, r, t)
+			list := p.handlersOf(files.Handlers, &h, r, t)
+			for _, one := range list {
+				one.inside = slices.Concat(around, one.inside)
+			}
+			return list
 		})
 	}
 	for _, t := range play.src.Roles {
-		walk(&with, t, nil)
+		walk(&with, nil, t, nil)
 	}
 	own := p.handlersOf(playbook.TasksOf{File: c.file, Tasks: play.src.Handlers}, &with, nil, nil)
 	play.handlers.list = append(play.handlers.list, own...)

@@ -81,7 +81,11 @@ func (c *taskContext) mayFlush() bool { return c.maybe() || c.breaking }
 // handling is the context of a handler on a host.
 func (p *planner) handling(c *taskContext, h *handler, by calls.Callers, scope int) *taskContext {
 	hs := c.handlers
-	in := *cmp.Or(h.around, hs.base[c.on])
+	in := *cmp.Or(h.around, h.use, hs.base[c.on])
+	if h.use != nil { // as with Ansible, a handler has the keys of all that its role is in
+		in.on, in.scene, in.inLoop, in.gates = c.on, hs.base[c.on].scene, nil, nil
+		in.rescuing, in.breaking, in.caught = c.rescuing, c.breaking, c.caught
+	}
 	in.scope, in.notifiers, in.handler, in.pos = scope, by, true, h.task.Pos
 	in.flushes = hs.flushed[notice{c.on, h}]
 	if !c.mayFlush() {
@@ -103,7 +107,7 @@ func inHandlers(p *planner, in *taskContext, h *handler) *taskContext {
 	for _, t := range h.inside {
 		p.selectHost(in)
 		in = p.deriveContext(in, t)
-		if t.StepVars.Kind() == playbook.Map {
+		if t.StepVars.Kind() == playbook.Map && t != h.by {
 			in.block = p.shareLayer(t, in.block, "block vars", in.chain)
 		}
 	}

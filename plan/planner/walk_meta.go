@@ -177,6 +177,7 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 	} else {
 		for _, m := range all(leaving) {
 			m.left = true
+			*cs[0].scene.Left = append(*cs[0].scene.Left, vars.Leaving{Host: m.Name, Step: len(p.plan.Steps), Sure: true})
 		}
 	}
 	if what == "end_play" && len(leaving) > 0 {
@@ -203,6 +204,9 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 		g := gates.At{Gate: plan.Gate{Step: step, Among: among, Ran: false}, Text: text, Pos: t.Pos, Role: role}
 		if own {
 			p.machines[s.Host].gates = append(p.machines[s.Host].gates, g)
+			if what == "end_host" {
+				*cs[0].scene.Left = append(*cs[0].scene.Left, vars.Leaving{Host: s.Host, Step: step})
+			}
 			continue
 		}
 		for _, m := range all(undecided) {

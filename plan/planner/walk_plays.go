@@ -133,7 +133,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	}
 	tags := p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)
 	play := &playPlanner{
-		src: pl, handlers: newHandlerSet(), applied: map[string]bool{}, maxFail: -1,
+		src: pl, handlers: newHandlerSet(), applied: map[string][]int{}, maxFail: -1,
 	}
 	play.scope = p.OpenScope(plan.Scope{
 		Kind: plan.ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain),
@@ -189,7 +189,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, tags []string, in importContext) {
 	pl := play.src
 	sc := *play.scene
-	sc.Batch = nil
+	sc.Batch, sc.Left = nil, &[]vars.Leaving{}
 	for _, m := range hosts {
 		sc.Batch = append(sc.Batch, m.Name)
 	}

@@ -50,13 +50,18 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 	files := p.LoadRole(t, found.Dir, group.files, c.chain)
 	r := newRole(found, c.scene.Role, files)
 	r.ByTask = t.ActionKey != ""
-	if p.hasBeen(c, t, r) {
+	cs, use := p.unused(cs, t, r)
+	if len(cs) == 0 {
 		return
 	}
+	c = cs[0]
 	scope := p.OpenScope(plan.Scope{
 		Kind: plan.ScopeRole, Parent: c.scope, Name: r.FullName(), Role: r.FullName(), Origin: origin(t.Pos, c.chain),
 		When: plan.WhenText(c.when), Hosts: len(cs), Item: group.item, Approves: t.Approves,
 	}, group.label(r.FullName()))
+	if use != "" {
+		c.play.applied[use] = append(c.play.applied[use], scope)
+	}
 	for _, need := range files.Meta.Dependencies {
 		inner := make([]*taskContext, len(cs))
 		for i, c := range cs {
@@ -77,7 +82,7 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 		inner[i] = &one
 	}
 	if t.ActionKey != "" { // those of `roles` are known already
-		c.handlers.takeHandlers(r, t, func() []*handler { return p.handlersOf(files.Handlers, inner[0], r, t) })
+		c.handlers.takeHandlers(c, r, t, func() []*handler { return p.handlersOf(files.Handlers, inner[0], r, t) })
 	}
 	p.visible(cs, t, r)
 	p.bindings.WarnHidden(bindings.RoleVars{Files: r.files, Chain: c.chain}, r.Name, p.names.Root, c.scene.Vars)

@@ -31,9 +31,10 @@ type handler struct {
 	dir    string
 	scene  *vars.Scene // the role it belongs to, as far as it is known before any host is looked at
 	by     *playbook.Task
-	inside []*playbook.Task // blocks and imports that it is in, the outermost first: it has their keys
+	inside []*playbook.Task // entries of `roles`, blocks and imports that it is in, the outermost first: it has their keys
 	chain  []string         // of the imports
 	around *taskContext     // of a file of steps: what is in the file
+	use    *taskContext     // of a role that a task uses: what is around the role
 }
 
 // handlerSet is the handlers of a play or of a playbook of steps, and what notifies them on each host. Steps have one host.
@@ -198,7 +199,7 @@ type playPlanner struct {
 	maxFail  int // percentage of a batch that may fail; -1: any
 
 	handlers *handlerSet
-	applied  map[string]bool // roles that have been, with what they were given
+	applied  map[string][]int // the scopes of roles that have been, with what they were given
 }
 
 // importContext is what an import_playbook gives the plays of a file.

@@ -189,10 +189,11 @@ type Scene struct {
 	Play      string // its name
 	Hosts     []string
 	Batch     []string
-	Roles     []string // of the play, as its `roles:` names them
-	Needed    []string // those that they depend on
-	Role      *Role    // around; nil outside of roles
-	Vars      *Layer   // of the play: vars, prompts and files, the highest precedence first
+	Left      *[]Leaving // of the batch, in the order of the plan; nil outside of one
+	Roles     []string   // of the play, as its `roles:` names them
+	Needed    []string   // those that they depend on
+	Role      *Role      // around; nil outside of roles
+	Vars      *Layer     // of the play: vars, prompts and files, the highest precedence first
 	RoleVars  *Layer
 	Defaults  *Layer
 }

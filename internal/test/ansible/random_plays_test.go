@@ -2,7 +2,9 @@ package ansible
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -43,6 +45,8 @@ type randomPlays struct {
 	depth   int
 	inLoop  bool
 	inRole  string
+	flushes bool // a flush_handlers may be in a block
+	always  bool // a block has an always
 }
 
 // playsOf makes the playbook of a seed.
@@ -58,6 +62,7 @@ func playsOf(seed uint64) (files map[string]any, flags []string) {
 		plays = append(plays, g.play())
 	}
 	g.files["site.yml"] = plays
+	g.spare(plays)
 	if g.one(6) {
 		flags = append(flags, "-t", g.pick("a", "b", "a,b", "tagged", "untagged", "never"))
 	}
@@ -75,6 +80,39 @@ func playsOf(seed uint64) (files map[string]any, flags []string) {
 	}
 	return g.files, flags
 }
+
+// spare takes out what would differ on purpose, when all is there: a handler that fails where a block flushes, and max_fail_percentage where
+// a block has an always. What it takes out draws nothing, so that a seed stays the playbook that it is.
+func (g *randomPlays) spare(plays []any) {
+	var handlers []any
+	for _, name := range slices.Sorted(maps.Keys(g.files)) {
+		if strings.HasSuffix(name, "handlers/main.yml") {
+			handlers = append(handlers, g.files[name].([]any)...)
+		}
+	}
+	for i, play := range plays {
+		p := play.(object)
+		if g.always {
+			p = slices.DeleteFunc(p, func(f field) bool { return f.key == "max_fail_percentage" })
+			plays[i] = p
+		}
+		for _, f := range p {
+			if f.key == "handlers" {
+				handlers = append(handlers, f.value.([]any)...)
+			}
+		}
+	}
+	for _, h := range handlers {
+		for i, f := range h.(object) {
+			if text, ok := f.value.(string); ok && f.key == "raw" && g.flushes {
+				h.(object)[i].value = handlerExit.ReplaceAllString(text, "")
+			}
+		}
+	}
+}
+
+// handlerExit is the end of a handler that fails.
+var handlerExit = regexp.MustCompile(`; (exit 3|test \{\{ inventory_hostname \}\} != h\d)$`)
 
 // one is true once in n times.
 func (g *randomPlays) one(n int) bool { return g.IntN(n) == 0 }
@@ -506,6 +544,7 @@ func (g *randomPlays) meta() object {
 		what = append(what, "end_play", "end_batch", "clear_host_errors")
 	}
 	o := object{{"meta", g.pick(what...)}}
+	g.flushes = g.flushes || g.depth > 0 && o[0].value == "flush_handlers"
 	if o[0].value != "flush_handlers" && !g.one(4) {
 		o = append(o, field{"when", "inventory_hostname == '" + g.host() + "'"})
 	}
@@ -521,6 +560,7 @@ func (g *randomPlays) block() object {
 		add("rescue", g.tasks(1, 2))
 	}
 	if g.one(2) {
+		g.always = true
 		add("always", g.tasks(1, 2))
 	}
 	if g.one(5) {

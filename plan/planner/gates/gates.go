@@ -6,6 +6,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 )
 
 // At is a gate with what a person reads of it.
@@ -23,6 +24,24 @@ func Conditions(list []At) []plan.Condition {
 		conds[i] = plan.Condition{Value: playbook.Written(g.Pos, g.Text), Gate: &list[i].Gate}
 	}
 	return conds
+}
+
+// OfRole are gates that what is behind a use of a role gets, given the scope of that use, where the role is used again: they are met if none
+// of its tasks has run on the host. It has run if a task of its own, not of a role that it depends on, is known to.
+func OfRole(p *plan.Plan, scope int, r *vars.Role, host string, pos diag.Pos) (open []At, ran bool) {
+	use := &p.Scopes[scope]
+	for i := use.First; i < use.Last; i++ {
+		s := &p.Steps[i]
+		in := s.Frame.Scene.Role
+		if s.Host != host || s.Excluded || s.Handler || s.Prediction == plan.WillSkip || in == nil || in.Dir != r.Dir || in.Name != r.Name {
+			continue
+		}
+		if s.Prediction == plan.WillRun {
+			return nil, true
+		}
+		open = append(open, At{Gate: plan.Gate{Step: i}, Text: "not (role " + r.Name + " has run)", Pos: pos})
+	}
+	return open, false
 }
 
 // OwnText is what the conditions of a step say besides those of the gates that it is behind: what is behind the step itself is behind

@@ -1,7 +1,7 @@
-// Package given reads the variables that the command line gives.
+// Package given reads what the command line gives: the variables, the options, the playbook.
 //
 //	--vars-file, -e @file, -e '{…}' ──library──▶ map ──▶ Layer
 //	-e name=value ──────────────────────────────────────▶ Layer
 //
-// They are data: nothing in them is rendered.
+// Variables are data: nothing in them is rendered.
 package given

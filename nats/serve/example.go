@@ -1,0 +1,40 @@
+package serve
+
+// Example is a configuration to begin with: who may execute runs, who may attend them, and who may only watch.
+const Example = `# A server that other machines can reach. Start it with: moon-nats serve --listen 0.0.0.0:4222 --config FILE
+# Replace the passwords: by bcrypt ("nats server passwd"), or better by nkeys or credentials; see the documentation of NATS.
+
+# tls {
+#   cert_file: "server.pem"
+#   key_file:  "server-key.pem"
+#   ca_file:   "ca.pem"
+#   verify:    true          # clients show certificates of their own, too
+# }
+
+accounts {
+  MOON {
+    jetstream: enabled
+    users: [
+      # Executes runs: writes journals, holds leases, makes the stream, answers requests.
+      { user: "runner", password: "change-me-1", permissions: {
+          publish:   ["moon.runs.>", "moon.control.*.runner", "$JS.API.>", "$JS.FC.>", "$KV.MOON_LEASES.>"]
+          subscribe: ["moon.control.>", "_INBOX_runner.>"]
+          allow_responses: { max: 1, expires: "2m" } } }
+      # Attends runs: approves, skips, retries, under no other name than this one.
+      { user: "ada", password: "change-me-2", permissions: {
+          publish:   ["moon.control.*.ada",
+            "$JS.API.STREAM.INFO.MOON_RUNS", "$JS.API.STREAM.INFO.KV_MOON_LEASES", "$JS.API.STREAM.MSG.GET.MOON_RUNS",
+            "$JS.API.CONSUMER.CREATE.MOON_RUNS.>", "$JS.API.CONSUMER.MSG.NEXT.MOON_RUNS.>", "$JS.API.CONSUMER.DELETE.MOON_RUNS.>",
+            "$JS.API.CONSUMER.INFO.MOON_RUNS.>", "$JS.API.DIRECT.GET.KV_MOON_LEASES.>", "$JS.API.DIRECT.GET.MOON_RUNS.>", "$JS.FC.>"]
+          subscribe: ["_INBOX_ada.>"] } }
+      # Watches runs, and can do nothing to them. What is published reads the stream, from any place in it, and who has which run.
+      { user: "watcher", password: "change-me-3", permissions: {
+          publish:   [
+            "$JS.API.STREAM.INFO.MOON_RUNS", "$JS.API.STREAM.INFO.KV_MOON_LEASES", "$JS.API.STREAM.MSG.GET.MOON_RUNS",
+            "$JS.API.CONSUMER.CREATE.MOON_RUNS.>", "$JS.API.CONSUMER.MSG.NEXT.MOON_RUNS.>", "$JS.API.CONSUMER.DELETE.MOON_RUNS.>",
+            "$JS.API.CONSUMER.INFO.MOON_RUNS.>", "$JS.API.DIRECT.GET.KV_MOON_LEASES.>", "$JS.API.DIRECT.GET.MOON_RUNS.>", "$JS.FC.>"]
+          subscribe: ["_INBOX_watcher.>"] } }
+    ]
+  }
+}
+`
