@@ -116,16 +116,8 @@ func Make(ctx context.Context, l *link.Link, runs, id string) (_ *Mirror, err er
 	if m.old, err = os.ReadFile(m.journal.Name()); err != nil {
 		return nil, err
 	}
-	// Everything that is there now; what comes meanwhile is for Follow.
-	info, err := l.Runs.Info(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read run %s: %w", id, err)
-	}
-	if err := m.read(ctx, info.State.LastSeq); err != nil {
+	if err := m.catchUp(ctx); err != nil {
 		return nil, err
-	}
-	if m.last == 0 {
-		return nil, fmt.Errorf("the stream has no run %s", id)
 	}
 	// Lines that were written here and not taken by the stream have not happened: nothing followed from them.
 	if err := m.journal.Truncate(m.size); err != nil {
@@ -133,6 +125,32 @@ func Make(ctx context.Context, l *link.Link, runs, id string) (_ *Mirror, err er
 	}
 	return m, errors.Join(m.clean(), m.sync())
 }
+
+// catchUp reads everything that is there now; what comes meanwhile is for Follow. Only the leader of the servers knows how much that is: the
+// one that is read from may have been away, and be behind.
+func (m *Mirror) catchUp(ctx context.Context) error {
+	last, err := m.link.Runs.GetLastMsgForSubject(ctx, link.Journal(m.id))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return fmt.Errorf("the stream has no run %s", m.id)
+	}
+	if err != nil {
+		return fmt.Errorf("read run %s: %w", m.id, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, catchUpWithin)
+	defer cancel()
+	for m.last < last.Sequence {
+		if err := m.read(ctx, last.Sequence); err != nil {
+			return fmt.Errorf("read run %s, of which the servers have %d messages and gave %d: %w", m.id, last.Sequence, m.seen, err)
+		}
+		if m.last < last.Sequence {
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	return nil
+}
+
+// catchUpWithin is how long it may take to read a run: the largest has some hundred megabytes.
+const catchUpWithin = 2 * time.Minute
 
 // clean removes values and plans that were written here and that the stream does not have: a run that writes one again finds it missing, and
 // sends it. Output is left, as it may be all that there is of a step that was lost.
@@ -167,8 +185,8 @@ func (m *Mirror) read(ctx context.Context, until uint64) error {
 	if err != nil {
 		return fmt.Errorf("read run %s: %w", m.id, err)
 	}
-	if until > 0 && c.CachedInfo() != nil && c.CachedInfo().NumPending == 0 {
-		return nil
+	if info := c.CachedInfo(); until > 0 && info != nil && info.NumPending == 0 {
+		return nil // there is nothing, or not yet
 	}
 	list, err := c.Messages()
 	if err != nil {
@@ -192,7 +210,7 @@ func (m *Mirror) read(ctx context.Context, until uint64) error {
 			return err
 		}
 		m.seen = meta.Sequence.Stream
-		if until > 0 && (meta.NumPending == 0 || meta.Sequence.Stream >= until) {
+		if until > 0 && (meta.NumPending == 0 || meta.Sequence.Stream >= until) { // the last may be of another run
 			return nil
 		}
 	}
