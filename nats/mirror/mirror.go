@@ -195,7 +195,14 @@ func (m *Mirror) read(ctx context.Context, until uint64) error {
 	defer list.Stop()
 	defer context.AfterFunc(ctx, list.Stop)()
 	for {
-		msg, err := list.Next()
+		msg, err := list.Next(jetstream.NextMaxWait(silence))
+		if errors.Is(err, nats.ErrTimeout) {
+			// The server that is read from may have died with what it knew of this reader; then another one is begun.
+			if until > 0 || m.isBehind(ctx) {
+				return nil
+			}
+			continue
+		}
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -214,6 +221,17 @@ func (m *Mirror) read(ctx context.Context, until uint64) error {
 			return nil
 		}
 	}
+}
+
+// silence is how long a reader waits before it doubts that there is nothing to read.
+const silence = 3 * time.Second
+
+// isBehind reports whether the stream has more of the run than was read.
+func (m *Mirror) isBehind(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
+	last, err := m.link.Runs.GetLastMsgForSubject(ctx, link.Journal(m.id))
+	return err == nil && last.Sequence > m.seen
 }
 
 // take writes one message to the disk.
