@@ -197,7 +197,7 @@ func (m *Mirror) read(ctx context.Context, until uint64) error {
 	for {
 		msg, err := list.Next(jetstream.NextMaxWait(silence))
 		if errors.Is(err, nats.ErrTimeout) {
-			// The server that is read from may have died with what it knew of this reader; then another one is begun.
+			// The server that is read from may have crashed with what it knew of this reader; then another one is begun.
 			if until > 0 || m.isBehind(ctx) {
 				return nil
 			}
