@@ -139,12 +139,29 @@ func (m *Mirror) catchUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, catchUpWithin)
 	defer cancel()
 	for m.last < last.Sequence {
-		if err := m.read(ctx, last.Sequence); err != nil {
-			return fmt.Errorf("read run %s, of which the servers have %d messages and gave %d: %w", m.id, last.Sequence, m.seen, err)
+		before := m.seen
+		err := m.read(ctx, last.Sequence)
+		if err == nil && m.seen == before && m.last < last.Sequence {
+			err = m.readEach(ctx, last.Sequence)
 		}
-		if m.last < last.Sequence {
-			time.Sleep(50 * time.Millisecond)
+		if err != nil {
+			return fmt.Errorf("read run %s up to message %d of the stream, which gave it up to %d: %w", m.id, last.Sequence, m.seen, err)
 		}
+	}
+	return nil
+}
+
+// readEach reads message by message from the leader. It is slow, and needs no reader that a server must know.
+func (m *Mirror) readEach(ctx context.Context, until uint64) error {
+	for m.seen < until {
+		msg, err := m.link.Runs.GetMsg(ctx, m.seen+1, jetstream.WithGetMsgSubject(link.All(m.id)))
+		if err != nil {
+			return err
+		}
+		if err := m.take(msg.Subject, msg.Header, msg.Data, msg.Sequence); err != nil {
+			return err
+		}
+		m.seen = msg.Sequence
 	}
 	return nil
 }
@@ -213,7 +230,7 @@ func (m *Mirror) read(ctx context.Context, until uint64) error {
 		if err != nil {
 			return fmt.Errorf("read run %s: %w", m.id, err)
 		}
-		if err := m.take(msg, meta.Sequence.Stream); err != nil {
+		if err := m.take(msg.Subject(), msg.Headers(), msg.Data(), meta.Sequence.Stream); err != nil {
 			return err
 		}
 		m.seen = meta.Sequence.Stream
@@ -235,20 +252,19 @@ func (m *Mirror) isBehind(ctx context.Context) bool {
 }
 
 // take writes one message to the disk.
-func (m *Mirror) take(msg jetstream.Msg, seq uint64) error {
-	h := msg.Headers()
+func (m *Mirror) take(subject string, h nats.Header, data []byte, seq uint64) error {
 	writer := h.Get(link.Writer)
-	if strings.HasSuffix(msg.Subject(), ".journal") {
+	if strings.HasSuffix(subject, ".journal") {
 		if m.writer != "" && writer != m.writer {
 			m.former[m.writer] = true
 		}
 		m.last, m.writer = seq, writer
-		return m.takeLines(msg.Data())
+		return m.takeLines(data)
 	}
 	if m.former[writer] {
 		return nil
 	}
-	return m.takePiece(h.Get(link.Path), h.Get(link.Offset), msg.Data())
+	return m.takePiece(h.Get(link.Path), h.Get(link.Offset), data)
 }
 
 // takeLines writes a part of the journal, where it is not there already.
