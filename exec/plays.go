@@ -20,6 +20,8 @@ const stampLayout = "2006-01-02 15:04:05.000000"
 // playResults are results as conditions of plays look for them.
 type playResults struct{}
 
+func (playResults) followsLinks() bool { return true }
+
 func (playResults) stdin(text string) string { return text + "\n" }
 
 func (playResults) command(cmd any, start time.Time, r Result) Result {

@@ -30,6 +30,8 @@ type resultForm interface {
 	served(r Result) Result
 	// words are a message: own in steps, and in plays those that their conditions look for.
 	words(own, inPlays string) string
+	// followsLinks reports whether a directory is copied with what its links lead to, unless the step says so.
+	followsLinks() bool
 	// reword lets plays change what an action says.
 	reword(fields map[string]any, change func(map[string]any))
 }
@@ -52,6 +54,9 @@ func (a *Attempt) StdinText(stdin *string, newline bool) *string {
 	text := a.form().stdin(*stdin)
 	return &text
 }
+
+// FollowsLinks reports whether a directory is copied with what its links lead to, unless the step says so. Steps keep links.
+func (a *Attempt) FollowsLinks() bool { return a.form().followsLinks() }
 
 // ChooseWords is a message in moon's words, or in a play in those that its conditions look for.
 func (a *Attempt) ChooseWords(own, inPlays string) string {
@@ -113,4 +118,5 @@ func (stepResults) createsNothing(*Change)                      {}
 func (stepResults) served(r Result) Result                      { return r }
 func (stepResults) words(own, _ string) string                  { return own }
 func (stepResults) fields(c *Change) map[string]any             { return c.Fields }
+func (stepResults) followsLinks() bool                          { return false }
 func (stepResults) reword(map[string]any, func(map[string]any)) {}

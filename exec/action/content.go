@@ -23,6 +23,7 @@ type target struct {
 	from     fsys.Source
 	force    bool // replace other content
 	backup   bool
+	follow   bool // a link to a file, and write that
 	validate string
 	says     string // of a change of the content, instead of the sizes
 	later    *bool  // whether the caller brings many files onto the disk at once; nil: no

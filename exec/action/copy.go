@@ -63,7 +63,7 @@ func planCopy(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if args.Src != "" {
 		name = filepath.Base(args.Src)
 	}
-	t := target{attrs: attrs, dirs: args.DirMode, from: from, force: args.Force, backup: args.Backup, validate: args.Validate}
+	t := target{attrs: attrs, dirs: args.DirMode, from: from, force: args.Force, backup: args.Backup, validate: args.Validate, follow: args.Follow}
 	return t.writeInto(ctx, a, c, args.Dest, name)
 }
 
@@ -91,6 +91,12 @@ func (t target) writeInto(ctx context.Context, a *exec.Attempt, c *exec.Change, 
 	if err != nil {
 		return nil, err
 	}
+	if t.follow {
+		if p, err = followFile(a, p); err != nil {
+			return nil, err
+		}
+		dest = p.Path
+	}
 	c.Places = append(c.Places, p)
 	c.Fields["dest"] = dest
 	t.at = p
@@ -107,11 +113,36 @@ func (t target) writeInto(ctx context.Context, a *exec.Attempt, c *exec.Change, 
 	return c, nil
 }
 
+// followFile is the place of the file that a link at a place leads to. A link that leads to no file is replaced as without `follow`.
+func followFile(a *exec.Attempt, p *fsys.Anchored) (*fsys.Anchored, error) {
+	end, e, err := a.Overlay.Followed(p.Path)
+	switch {
+	case errors.As(err, new(fault.NotYet)):
+		return p, nil
+	case err != nil:
+		p.Close()
+		return nil, err
+	case e.Kind != fsys.Regular:
+		end.Close()
+		return p, nil
+	}
+	p.Close()
+	return end, nil
+}
+
 // planDirectory plans a directory with those above it by the action `file`, as a job that differs in its arguments only.
 func planDirectory(ctx context.Context, a *exec.Attempt, path string, mode spec.Mode) (*exec.Change, error) {
 	job, own := *a.Job, *a
 	job.Args, own.Job = &spec.FileArgs{Path: strings.TrimRight(path, "/"), State: fsys.Directory, Mode: mode}, &job
 	return planFile(ctx, &own)
+}
+
+// applyPart makes a change that is a part of another, unless it was made before its plan looked.
+func applyPart(ctx context.Context, part *exec.Change) error {
+	if part.Diff.Kind == events.ChangeNone {
+		return nil
+	}
+	return part.Apply(ctx)
 }
 
 // intoNew is into for a directory that is not there, which is made first.
@@ -129,7 +160,7 @@ func (t target) intoNew(ctx context.Context, a *exec.Attempt, c *exec.Change, de
 	c.AddPrediction(func(f *fsys.Overlay) { f.Put(path, fsys.Predicted{Entry: w.Entry(fsys.Regular), From: t.from}) })
 	words = append([]string{"new file, " + fsys.FormatSize(t.from.Size) + ", in a new directory"}, words...)
 	return c.Plan(events.ChangeCreate, func(ctx context.Context) error {
-		if err := made.Apply(ctx); err != nil {
+		if err := applyPart(ctx, made); err != nil {
 			return err
 		}
 		// Only now is there a directory that can be opened.
@@ -138,7 +169,7 @@ func (t target) intoNew(ctx context.Context, a *exec.Attempt, c *exec.Change, de
 			return err
 		}
 		defer in.Close()
-		if err := in.Apply(ctx); err != nil {
+		if err := applyPart(ctx, in); err != nil {
 			return err
 		}
 		in.Describe(in.Result)

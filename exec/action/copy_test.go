@@ -295,3 +295,36 @@ func TestTemplate(t *testing.T) {
 	r = exectest.RunJob(t, exectest.NewJob(t, "template", in))
 	exectest.WantOutcome(t, r, events.Failed, "undefined name")
 }
+
+// TestCopyFollows copies what links of a source lead to, but for links that lead around in a circle, and writes through a link of dest.
+func TestCopyFollows(t *testing.T) {
+	dir := t.TempDir()
+	exectest.WriteFile(t, filepath.Join(dir, "src/a/file"), "x\n", 0o644)
+	exectest.WriteFile(t, filepath.Join(dir, "far/two"), "y\n", 0o644)
+	exectest.WriteFile(t, filepath.Join(dir, "real"), "old\n", 0o644)
+	for name, to := range map[string]string{
+		"src/file": "a/file", "src/far": "../far", "src/a/self": ".", "src/a/up": "../../src", "src/lost": "nowhere", "far/back": dir + "/src/a", "link": "real",
+	} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := exectest.Args{"src": dir + "/src/", "dest": dir + "/dest", "local_follow": true}
+	exectest.WantOutcome(t, exectest.RunJob(t, exectest.NewJob(t, "copy", in)), events.Changed, "")
+	exectest.WantOutcome(t, exectest.RunJob(t, exectest.NewJob(t, "copy", in)), events.OK, "")
+	for name, want := range map[string]os.FileMode{
+		"file": 0, "far": os.ModeDir, "far/two": 0, "a/self": os.ModeSymlink, "a/up": os.ModeSymlink, "lost": os.ModeSymlink, "far/back/file": 0,
+	} {
+		if info, err := os.Lstat(filepath.Join(dir, "dest", name)); err != nil || info.Mode().Type() != want {
+			t.Errorf("%s: %v %v", name, info, err)
+		}
+	}
+	in = exectest.Args{"content": "new\n", "dest": dir + "/link", "follow": true}
+	if diff, err := exectest.PredictJob(t, exectest.NewJob(t, "copy", in)); err != nil || diff.Path != dir+"/real" {
+		t.Errorf("%+v %v", diff, err)
+	}
+	exectest.WantOutcome(t, exectest.RunJob(t, exectest.NewJob(t, "copy", in)), events.Changed, "")
+	if text := exectest.ReadFile(t, dir+"/real"); text != "new\n" {
+		t.Errorf("%q", text)
+	}
+}

@@ -33,11 +33,13 @@ type treeCopy struct {
 	updated int
 	first   string
 	inside  map[string]bool // a directory that did not exist, and what is in it
+	follow  bool            // links of the source
+	links   int             // how many of them lead to where the walk is
 	many    bool            // so many files that they go onto the disk together
 	text    strings.Builder
 }
 
-// planTree copies a directory into dest, or what is in it if src ends in a slash, with everything below. Links stay
+// planTree copies a directory into dest, or what is in it if src ends in a slash, with everything below. Links that are not followed stay
 // links; what is in dest only is left alone; so is the mode of a directory that exists.
 func planTree(ctx context.Context, a *exec.Attempt, args *spec.CopyArgs, attrs fsys.Attributes) (*exec.Change, error) {
 	if args.Checksum != "" {
@@ -45,7 +47,13 @@ func planTree(ctx context.Context, a *exec.Attempt, args *spec.CopyArgs, attrs f
 	}
 	dirs := fsys.Attributes{Mode: args.DirMode, UID: attrs.UID, GID: attrs.GID}
 	t := &treeCopy{Attempt: a, args: args, attrs: attrs, dirs: dirs, src: filepath.Clean(args.Src), dest: filepath.Clean(args.Dest)}
-	t.inside = map[string]bool{}
+	t.inside, t.follow = map[string]bool{}, a.FollowsLinks()
+	if args.LocalFollow != nil {
+		t.follow = *args.LocalFollow
+	}
+	if args.RemoteSrc {
+		t.follow = false
+	}
 	if !strings.HasSuffix(args.Src, "/") {
 		t.dest = filepath.Join(t.dest, filepath.Base(t.src))
 	}
@@ -141,6 +149,11 @@ func (t *treeCopy) compareEntry(ctx context.Context, path string, info fs.FileIn
 	if err != nil {
 		return err
 	}
+	if info.Mode()&fs.ModeSymlink != 0 && t.follow {
+		if done, err := t.followLink(ctx, path); done || err != nil {
+			return err
+		}
+	}
 	from, is := fsys.EntryOf(info), fsys.Entry{Kind: fsys.Absent}
 	if t.there {
 		at := fsys.Anchored{Path: filepath.Join(t.dest, rel), Name: rel, Dir: t.to, Overlay: t.Overlay}
@@ -158,6 +171,34 @@ func (t *treeCopy) compareEntry(ctx context.Context, path string, info fs.FileIn
 	}
 	t.c.Warnings = append(t.c.Warnings, filepath.Join(t.src, rel)+" is neither a file nor a directory; it is skipped")
 	return nil
+}
+
+// maxFollowed is how many links to directories may lead into each other. A source whose links lead in circles is deeper than that.
+const maxFollowed = 20
+
+// followLink copies what a link of the source leads to. It reports false if the link itself is to be copied: one that leads nowhere, or
+// to a directory that it is in.
+func (t *treeCopy) followLink(ctx context.Context, path string) (done bool, err error) {
+	end, err := t.Files().Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case end.Mode().IsRegular():
+		return true, t.compareEntry(ctx, path, end)
+	case !end.IsDir() || t.links >= maxFollowed:
+		return false, nil
+	}
+	for above := filepath.Dir(path); len(above) >= len(t.src); above = filepath.Dir(above) {
+		if info, err := t.Files().Stat(above); err == nil && os.SameFile(info, end) {
+			return false, nil
+		}
+	}
+	t.links++
+	defer func() { t.links-- }()
+	return true, fsys.WalkFrom(ctx, t.Files(), path, end,
+		func(path string, info fs.FileInfo) error { return t.compareEntry(ctx, path, info) })
 }
 
 // addStep notes what is to be done with an entry. The walk comes to a directory before it comes to what is in it.
@@ -262,7 +303,7 @@ func (t *treeCopy) copyFile(ctx context.Context, rel, path string, from, is fsys
 		}
 	}
 	f := target{
-		is: is, attrs: fsys.Attributes{Mode: mode, UID: t.attrs.UID, GID: t.attrs.GID},
+		is: is, attrs: fsys.Attributes{Mode: mode, UID: t.attrs.UID, GID: t.attrs.GID, Flags: t.attrs.Flags},
 		from: fsys.Source{Files: t.Files(), Path: path, Size: from.Size}, force: t.args.Force, backup: t.args.Backup,
 		validate: t.args.Validate, later: &t.many,
 	}

@@ -94,6 +94,14 @@ func (d *dnf) predictTransaction(ctx context.Context, a *exec.Attempt) (*transac
 	for i := range t.changes {
 		t.changes[i].asked = !all && d.asksFor(t.changes[i].name)
 	}
+	// Nothing is installed, so there is nothing to remove later: that packages come is said in words.
+	if args.DownloadOnly && len(t.changes) > 0 {
+		var names []string
+		for _, change := range t.changes {
+			names = append(names, change.name)
+		}
+		t.changes, t.others = nil, []string{"download " + strings.Join(names, ", ")}
+	}
 	t.do = func(ctx context.Context) error {
 		_, err := runManager(ctx, a, exec.NewTool(d.buildCommand(a, append([]string{"-y"}, words...)...)...), 0)
 		return err
@@ -178,6 +186,7 @@ func (d *dnf) buildCommand(a *exec.Attempt, words ...string) []string {
 	if args.ConfFile != "" {
 		argv = append(argv, "--config="+args.ConfFile)
 	}
+	argv = append(argv, d.fetchOptions(a)...)
 	if args.WeakDeps != nil {
 		argv = append(argv, "--setopt=install_weak_deps="+map[bool]string{true: "True", false: "False"}[*args.WeakDeps])
 	}
@@ -192,6 +201,35 @@ func (d *dnf) buildCommand(a *exec.Attempt, words ...string) []string {
 		}
 	}
 	return append(argv, words...)
+}
+
+// fetchOptions are the options about what is fetched, and where to.
+func (d *dnf) fetchOptions(a *exec.Attempt) (argv []string) {
+	five := d.commandName(a) == "dnf5"
+	if d.args.CacheOnly {
+		argv = append(argv, "--cacheonly")
+	}
+	switch {
+	case d.args.DisableExcludes == "":
+	case five:
+		argv = append(argv, "--setopt=disable_excludes="+d.args.DisableExcludes)
+	default:
+		argv = append(argv, "--disableexcludes="+d.args.DisableExcludes)
+	}
+	if d.args.DownloadOnly {
+		argv = append(argv, "--downloadonly")
+	}
+	switch {
+	case d.args.DownloadDir == "" || !d.args.DownloadOnly:
+	case five:
+		argv = append(argv, "--setopt=destdir="+d.args.DownloadDir)
+	default:
+		argv = append(argv, "--downloaddir="+d.args.DownloadDir)
+	}
+	if !d.args.SSLVerify {
+		argv = append(argv, "--setopt=sslverify=False")
+	}
+	return argv
 }
 
 // optionsOf are the values of an option, each with the option.

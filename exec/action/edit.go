@@ -101,7 +101,7 @@ func (t *target) editInNew(ctx context.Context, a *exec.Attempt, c *exec.Change,
 	}
 	words = append([]string{"new file, " + fsys.FormatSize(t.from.Size) + ", in a new directory"}, words...)
 	return c.Plan(events.ChangeCreate, func(ctx context.Context) error {
-		if err := made.Apply(ctx); err != nil {
+		if err := applyPart(ctx, made); err != nil {
 			return err
 		}
 		// Only now is there a directory that can be opened.
@@ -110,7 +110,7 @@ func (t *target) editInNew(ctx context.Context, a *exec.Attempt, c *exec.Change,
 			return err
 		}
 		defer in.Close()
-		if err := in.Apply(ctx); err != nil {
+		if err := applyPart(ctx, in); err != nil {
 			return err
 		}
 		in.Describe(in.Result)

@@ -64,7 +64,7 @@ func (s fileStep) planChange(ctx context.Context) (*exec.Change, error) {
 	case "directory":
 		return s.makeDirectory(ctx)
 	}
-	p, e, err := s.Overlay.Followed(s.args.Path)
+	p, e, err := s.open(s.args.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +81,22 @@ func (s fileStep) planChange(ctx context.Context) (*exec.Change, error) {
 		return s.touchFile(ctx, p, e)
 	}
 	return s.makeFile(ctx, p, e)
+}
+
+// open opens the place that is to be changed: the end of a link, unless the step wants the link itself.
+func (s fileStep) open(path string) (*fsys.Anchored, fsys.Entry, error) {
+	if s.args.Follow == nil || *s.args.Follow {
+		return s.Overlay.Followed(path)
+	}
+	p, err := s.Overlay.OpenPlace(path)
+	if err != nil {
+		return nil, fsys.Entry{}, err
+	}
+	e, err := p.Look()
+	if err != nil {
+		p.Close()
+	}
+	return p, e, err
 }
 
 // makeFile makes a regular file. Content that is given is kept exact, other content is left alone.
@@ -151,7 +167,7 @@ func (s fileStep) setPermissions(ctx context.Context, p *fsys.Anchored, e fsys.E
 // makeDirectory makes a directory with the parents it lacks. All that are made get the mode and the owners.
 func (s fileStep) makeDirectory(ctx context.Context) (*exec.Change, error) {
 	path := filepath.Clean(s.args.Path)
-	p, e, err := s.Overlay.Followed(path)
+	p, e, err := s.open(path)
 	if errors.As(err, new(fault.NotYet)) {
 		if p, err = s.Overlay.OpenAbove(path); err != nil {
 			return nil, err

@@ -45,10 +45,7 @@ func (g *gitStep) planChange(ctx context.Context) error {
 		return g.planRemoval(ctx, there)
 	}
 	if there && !g.args.Update {
-		before, err := g.readHead(ctx)
-		g.c.Fields["before"], g.c.Fields["after"] = before, before
-		g.c.PlanNothing()
-		return err
+		return g.leaveVersion(ctx)
 	}
 	if err := g.askRemote(ctx); err != nil {
 		return err
@@ -64,6 +61,19 @@ func (g *gitStep) planChange(ctx context.Context) error {
 		return nil
 	}
 	return g.planClone()
+}
+
+// leaveVersion plans for a working copy that is not brought to a version. Its repository may still have to move.
+func (g *gitStep) leaveVersion(ctx context.Context) error {
+	before, err := g.readHead(ctx)
+	g.c.Fields["before"], g.c.Fields["after"] = before, before
+	move, words, moveErr := g.planGitDir()
+	if err := errors.Join(err, moveErr); err != nil || move == nil {
+		g.c.PlanNothing()
+		return err
+	}
+	g.c.PlanFor(events.ChangeUpdate, "git", g.args.Dest, move, words)
+	return nil
 }
 
 // isRepo reports whether there is a repository at dest. Anything else but an empty directory is in the way.
@@ -120,12 +130,19 @@ func (g *gitStep) planClone() error {
 	if named != "" && g.args.Version != "HEAD" && !g.args.Bare {
 		argv = append(argv, "--branch", named)
 	}
+	if g.args.SeparateGitDir != "" {
+		argv = append(argv, "--separate-git-dir="+g.args.SeparateGitDir)
+	}
 	if g.args.Reference != "" {
 		argv = append(argv, "--reference", g.args.Reference)
 	}
 	argv = append(argv, "--", g.url, g.args.Dest)
 	g.c.PlanCreation("git", g.args.Dest, nil, func(ctx context.Context) error {
-		record := g.c.Watch(false, filepath.Dir(g.args.Dest))
+		watched := []string{filepath.Dir(g.args.Dest)}
+		if g.args.SeparateGitDir != "" {
+			watched = append(watched, filepath.Dir(g.args.SeparateGitDir))
+		}
+		record := g.c.Watch(false, watched...)
 		packed := g.args.Archive != "" && !isPresent(g.args.Archive)
 		defer func() {
 			record()
@@ -141,6 +158,10 @@ func (g *gitStep) planClone() error {
 			if err := g.fetchVersion(ctx); err != nil {
 				return err
 			}
+		}
+		// The files are there already, as with Ansible: clone has brought them.
+		if err := g.verifyCommit(ctx); err != nil {
+			return err
 		}
 		return g.finishCheckout(ctx, named == "")
 	}, words...)
@@ -192,7 +213,20 @@ func (g *gitStep) planUpdate(ctx context.Context) error {
 	if g.want.commit == "" {
 		g.want.commit = g.findFetched(ctx, g.args.Version)
 	}
+	moveDir, movesDir, err := g.planGitDir()
+	if err != nil {
+		return err
+	}
 	moves := g.want.commit == "" || g.want.commit != before
+	if !moves {
+		// What is there was checked out before, and its signature may be gone or its key revoked.
+		if err := g.verifyCommit(ctx); err != nil {
+			return err
+		}
+	}
+	if moveDir != nil {
+		words = append(words, movesDir)
+	}
 	if moves {
 		words = append([]string{shortenCommit(before) + " → " + g.wordVersion()}, words...)
 		g.c.Diff.Text = g.listCommits(ctx, before)
@@ -201,6 +235,7 @@ func (g *gitStep) planUpdate(ctx context.Context) error {
 		return err
 	} else if n > 0 && !moves {
 		words = append(words, fmt.Sprintf("submodules: %d", n))
+		g.c.Fields["submodules_changed"] = true
 	}
 	if g.args.Archive != "" && (moves || packedCommit(g.args.Archive, g.args.ArchivePrefix) != g.want.commit) {
 		words = append(words, "archive "+g.args.Archive)
@@ -211,6 +246,11 @@ func (g *gitStep) planUpdate(ctx context.Context) error {
 	}
 	g.depthOptions() // for its warning
 	g.c.PlanFor(events.ChangeUpdate, "git", g.args.Dest, func(ctx context.Context) error {
+		if moveDir != nil {
+			if err := moveDir(ctx); err != nil {
+				return err
+			}
+		}
 		// The remote goes first, since what follows fetches from it.
 		if err := g.setRemote(ctx, remote); err != nil {
 			return err
@@ -222,6 +262,10 @@ func (g *gitStep) planUpdate(ctx context.Context) error {
 		}
 		if moves {
 			if err := g.fetchVersion(ctx); err != nil {
+				return err
+			}
+			// Before the files change: whatever reads them must never see what is not signed.
+			if err := g.verifyCommit(ctx); err != nil {
 				return err
 			}
 		}
@@ -303,30 +347,6 @@ func (g *gitStep) listCommits(ctx context.Context, before string) string {
 	return b.String()
 }
 
-// openSubmodules counts the submodules that are not checked out as the commit has them.
-func (g *gitStep) openSubmodules(ctx context.Context) (int, error) {
-	if !g.hasSubmodules() {
-		return 0, nil
-	}
-	text, err := g.askLine(ctx, g.args.Dest, "submodule", "status", "--recursive")
-	n := 0
-	for line := range strings.Lines(text) {
-		// - is not checked out, + is at another commit.
-		if strings.HasPrefix(line, "-") || strings.HasPrefix(line, "+") {
-			n++
-		}
-	}
-	return n, err
-}
-
-func (g *gitStep) hasSubmodules() bool {
-	if !g.args.Recursive {
-		return false
-	}
-	_, err := os.Stat(filepath.Join(g.args.Dest, ".gitmodules"))
-	return err == nil
-}
-
 // fetchVersion brings what the version is.
 func (g *gitStep) fetchVersion(ctx context.Context) error {
 	argv := append([]string{"fetch", "--force"}, g.depthOptions()...)
@@ -383,7 +403,7 @@ func (g *gitStep) finishCheckout(ctx context.Context, checkout bool) error {
 		if err := g.changeWith(ctx, g.args.Dest, "submodule", "sync", "--recursive", "--quiet"); err != nil {
 			return err
 		}
-		if err := g.changeWith(ctx, g.args.Dest, "submodule", "update", "--init", "--recursive", "--force"); err != nil {
+		if err := g.changeWith(ctx, g.args.Dest, g.updateSubmodules()...); err != nil {
 			return err
 		}
 	}

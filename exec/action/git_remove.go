@@ -3,6 +3,7 @@ package action
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"moon/events"
@@ -24,7 +25,11 @@ func (g *gitStep) recordClone(packed bool) {
 			*r = whole.Resources[0]
 		default:
 			r.Digest, _ = g.c.Fields["after"].(string)
-			r.Undo = g.UndoWithTools("git", map[string]any{"dest": g.args.Dest, "state": fsys.Absent, "version": r.Digest})
+			args := map[string]any{"dest": g.args.Dest, "state": fsys.Absent, "version": r.Digest}
+			if g.args.SeparateGitDir != "" {
+				args["separate_git_dir"] = g.args.SeparateGitDir
+			}
+			r.Undo = g.UndoWithTools("git", args)
 		}
 	}
 	if packed && isPresent(g.args.Archive) {
@@ -50,12 +55,15 @@ func (g *gitStep) planRemoval(ctx context.Context, there bool) error {
 		if err := g.refuseLoss(ctx); err != nil { // somebody may have worked in it since
 			return err
 		}
-		p, err := fsys.AnchorAt(g.args.Dest)
-		if err != nil {
+		dir, err := g.gitDir()
+		if err == nil {
+			err = removeAll(g.args.Dest)
+		}
+		// One that the step does not name is not this copy's alone: a worktree has its own part of another's repository.
+		if err != nil || g.args.SeparateGitDir == "" || !isSamePath(dir, g.args.SeparateGitDir) {
 			return err
 		}
-		defer p.Close()
-		return p.PathError(p.Dir.RemoveAll(p.Name))
+		return removeAll(dir)
 	}, strings.TrimSpace("working copy "+shortenCommit(head)))
 	g.c.AddPrediction(func(f *fsys.Overlay) { f.Put(g.args.Dest, fsys.Nothing) })
 	return nil
@@ -93,4 +101,23 @@ func (g *gitStep) refuseLoss(ctx context.Context) error {
 		err = lost("commits of its own, such as " + shortenCommit(own))
 	}
 	return err
+}
+
+func removeAll(path string) error {
+	p, err := fsys.AnchorAt(path)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return p.PathError(p.Dir.RemoveAll(p.Name))
+}
+
+// isSamePath reports whether two paths lead to the same directory.
+func isSamePath(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }

@@ -107,3 +107,78 @@ func TestGitAsksForNothing(t *testing.T) {
 		t.Errorf("calls %s", calls)
 	}
 }
+
+// TestGitSignatures looks at who has signed what is checked out already, as git and gpg tell it.
+func TestGitSignatures(t *testing.T) {
+	const signer, primary = "AAAA1111BBBB2222CCCC3333DDDD4444EEEE5555", "0123456789ABCDEF0123456789ABCDEF01234567"
+	gpg := `echo '[GNUPG:] GOODSIG 0000 x <a@b.c>' >&2; echo '[GNUPG:] VALIDSIG ` + signer + ` 2026-01-01 1 0 4 0 22 10 00 ` + primary + `' >&2`
+	ssh := `echo 'Good "git" signature for a@b.c with ED25519 key SHA256:abcDEF' >&2`
+	dest := filepath.Join(t.TempDir(), "copy")
+	if err := os.MkdirAll(filepath.Join(dest, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, says string
+		list       []any
+		want       string // the error
+	}{
+		{"any key", gpg, nil, ""},
+		{"the key that signed", gpg, []any{"other", signer}, ""},
+		{"its primary key, in groups and small letters", gpg, []any{"0123 4567 89ab cdef 0123  4567 89ab cdef 0123 4567"}, ""},
+		{"another key", gpg, []any{"0123"}, "main is signed by " + signer + ", which is not in `gpg_allowlist`"},
+		{"a key of ssh", ssh, []any{"SHA256:abcDEF"}, ""},
+		{"another key of ssh", ssh, []any{"SHA256:x"}, "is signed by SHA256:abcDEF"},
+		{"no key", "true", []any{"x"}, "git does not say by which key"},
+		{"unsigned", "exit 1", nil, "main has no signature that can be trusted: it is not signed"},
+		{"unknown", "echo '[GNUPG:] NO_PUBKEY 12' >&2; exit 1", []any{"12"}, "its key is not known"},
+	} {
+		f := fake(t, map[string]string{"git": `case "$*" in *verify-commit*--raw*` + commitB + `*) ` + tt.says + " ;; *config*) echo https://x/ ;; esac\n" +
+			strings.ReplaceAll(fakeGit, "*config*", "*nothing*")})
+		in := exectest.Args{"repo": "https://x/", "dest": dest, "version": "main", "verify_commit": true}
+		if tt.list != nil {
+			in["gpg_whitelist"] = tt.list
+		}
+		r := exectest.RunJob(t, f.job(t, "git", in))
+		outcome := events.OK
+		if tt.want != "" {
+			outcome = events.Failed
+		}
+		if r.Outcome != outcome || !strings.Contains(r.Error, tt.want) {
+			t.Errorf("%s: %v %q", tt.name, r.Outcome, r.Error)
+		}
+		if calls := f.calls(t); !strings.Contains(calls, "[verify-commit]") {
+			t.Errorf("%s: calls\n%s", tt.name, calls)
+		}
+	}
+}
+
+// TestGitDir moves the repository of a working copy, and takes it away again with the copy.
+func TestGitDir(t *testing.T) {
+	dir := t.TempDir()
+	dest := filepath.Join(dir, "copy")
+	sh := func(command string) {
+		t.Helper()
+		exectest.WantOutcome(t, exectest.RunJob(t, exectest.NewJob(t, "shell", exectest.Args{"cmd": command, "chdir": dir})), events.Changed, "")
+	}
+	sh("git init -q -b main repo && git -C repo -c user.name=x -c user.email=a@b.c commit -q --allow-empty -m one && git clone -q repo copy")
+	in := exectest.Args{"repo": filepath.Join(dir, "repo"), "dest": dest, "separate_git_dir": filepath.Join(dir, "below", "git"), "update": false}
+	if diff, err := exectest.PredictJob(t, exectest.NewJob(t, "git", in)); err != nil || !strings.HasPrefix(diff.Summary, "repository "+dest+"/.git → ") {
+		t.Errorf("%+v %v", diff, err)
+	}
+	r := exectest.RunJob(t, exectest.NewJob(t, "git", in))
+	exectest.WantOutcome(t, r, events.Changed, "")
+	if text := exectest.ReadFile(t, filepath.Join(dest, ".git")); text != "gitdir: "+filepath.Join(dir, "below", "git")+"\n" {
+		t.Errorf("%q", text)
+	}
+	exectest.WantOutcome(t, exectest.RunJob(t, exectest.NewJob(t, "git", in)), events.OK, "")
+	in["update"] = true
+	exectest.WantOutcome(t, exectest.RunJob(t, exectest.NewJob(t, "git", in)), events.OK, "")
+	sh("mkdir other")
+	in["separate_git_dir"] = filepath.Join(dir, "other")
+	exectest.WantOutcome(t, exectest.RunJob(t, exectest.NewJob(t, "git", in)), events.Failed, "separate_git_dir: "+dir+"/other exists")
+	gone := exectest.Args{"dest": dest, "state": "absent", "separate_git_dir": filepath.Join(dir, "below", "git")}
+	exectest.WantOutcome(t, exectest.RunJob(t, exectest.NewJob(t, "git", gone)), events.Changed, "")
+	if _, err := os.Stat(filepath.Join(dir, "below", "git")); !os.IsNotExist(err) {
+		t.Error("the repository is left:", err)
+	}
+}

@@ -190,7 +190,7 @@ func (s *mountStep) planNewMount(ctx context.Context) error {
 			}
 		}
 		if made != nil {
-			if err := made.Apply(ctx); err != nil {
+			if err := applyPart(ctx, made); err != nil {
 				return err
 			}
 		}

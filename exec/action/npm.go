@@ -131,7 +131,7 @@ func (p npmProject) plan(c *exec.Change, kind events.ChangeKind, summary string,
 				return err
 			}
 			defer made.Close()
-			if err := made.Apply(ctx); err != nil {
+			if err := applyPart(ctx, made); err != nil {
 				return err
 			}
 		}

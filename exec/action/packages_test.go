@@ -155,6 +155,18 @@ func TestPackages(t *testing.T) {
 			"install a-very-long-package-name-that-will-not-fit-into-eighty-columns 1.0-1, alpha 1.0-1, with 1 other package",
 			"+ a-very-long-package-name-that-will-not-fit-into-eighty-columns 1.0-1\n+ alpha 1.0-1\n+ beta 1:1.0-1\n", "",
 		},
+		{
+			"dnf downloads only", "dnf",
+			exectest.Args{"name": "alpha,a-very-long*", "download_only": true, "download_dir": "/srv/rpms", "cacheonly": true, "disable_excludes": "all", "sslverify": false},
+			[]said{
+				all, none, noneNamed,
+				{"rpm -qa -- a-very-long*", "", "", 0},
+				{"dnf --cacheonly --disableexcludes=all --downloadonly --downloaddir=/srv/rpms --setopt=sslverify=False --assumeno install alpha a-very-long*", dnfInstall, "", 1},
+				{"dnf --cacheonly --disableexcludes=all --downloadonly --downloaddir=/srv/rpms --setopt=sslverify=False -y install alpha a-very-long*", "Complete!\n", "", 0},
+			},
+			"dnf --cacheonly --disableexcludes=all --downloadonly --downloaddir=/srv/rpms --setopt=sslverify=False -y install alpha a-very-long*",
+			"download a-very-long-package-name-that-will-not-fit-into-eighty-columns, alpha, beta", "", "",
+		},
 		{"dnf has it", "dnf", exectest.Args{"name": "alpha"}, []said{all, there}, "", "", "", ""},
 		{
 			"dnf removes", "dnf",

@@ -208,7 +208,7 @@ var secretText = []byte("the secret\n")
 // unraced are the arguments that are paths, and are in no race, each with the reason.
 var unraced = map[string]string{
 	"apt_key.file": "a key that the playbook brings; read as any src", "apt_key.keyring": "apt-key itself opens it", "archive.exclude_path": "a pattern",
-	"dnf.conf_file": "dnf opens it", "get_url.tmp_dest": "names are random there", "git.archive": "its directory is opened as any dest",
+	"dnf.conf_file": "dnf opens it", "dnf.download_dir": "dnf writes there", "get_url.tmp_dest": "names are random there", "git.archive": "its directory is opened as any dest",
 	"git.dest": "git itself works there; other users' working copies are refused", "git.key_file": "ssh opens it", "git.reference": "git opens it",
 	"pip.chdir": "a directory for a process", "pip.requirements": "pip opens it", "pip.virtualenv": "pip works there", "raw.executable": "a program",
 	"setup.fact_path": "the owner's of the machine", "unarchive.creates": "only looked at", "uri.creates": "only looked at", "uri.dest": "as get_url.dest",
@@ -221,7 +221,9 @@ var unraced = map[string]string{
 	"git_config.file": "git opens it", "git_config.repo": "a directory for a process",
 	"docker_container.env_file": "read as any src", "docker_image.load_path": "read as any src", "docker_image.archive_path": "written as get_url.dest",
 	"docker_login.config_path": "read as any src, and docker itself writes it",
-	"npm.path":                 "npm itself works there", "mysql_db.target": "its dump is written as get_url.dest, and a regular file is opened once to be read", "mysql_db.chdir": "a directory for a process",
+	"yum_repository.reposdir":  "the directory that holds the files, which are edited as any other",
+	"composer.working_dir":     "composer itself works there", "git.separate_git_dir": "git works there, and no one else's directory is taken",
+	"npm.path": "npm itself works there", "mysql_db.target": "its dump is written as get_url.dest, and a regular file is opened once to be read", "mysql_db.chdir": "a directory for a process",
 	"synchronize.src": "rsync itself works there, as it does for whoever starts it", "synchronize.dest": "likewise", "synchronize.private_key": "ssh opens it",
 	"uri.ca_path": "certificates of the user's own", "uri.client_cert": "likewise", "uri.client_key": "likewise",
 }

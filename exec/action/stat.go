@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -80,10 +81,35 @@ func statPath(ctx context.Context, a *exec.Attempt, args *spec.StatArgs) (map[st
 	if args.GetMime {
 		m["mimetype"], m["charset"] = mimeOf(m)
 	}
+	if args.GetAttributes && (m["isreg"] == true || m["isdir"] == true) {
+		readFlags(m, &st, args.Path)
+	}
 	if m["isreg"] == true && m["readable"] == true {
 		err = readContent(ctx, a, m, &st, args)
 	}
 	return m, err
+}
+
+// readFlags adds the attributes of the file system. As with Ansible, nothing is said of a file system that has none, of what may not be
+// read, and of what a link leads to.
+func readFlags(m map[string]any, st *unix.Stat_t, path string) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	if info, err := f.Stat(); err != nil || !fsys.IsSame(info, st) {
+		return
+	}
+	letters, names, version, err := fsys.FileFlags(f)
+	if err != nil {
+		return
+	}
+	list := make([]any, len(names))
+	for i, name := range names {
+		list[i] = name
+	}
+	m["attr_flags"], m["attributes"], m["version"] = letters, list, strconv.FormatUint(uint64(version), 10)
 }
 
 // readContent adds what only reading the file tells: the one that was looked at, and no other that is there now.

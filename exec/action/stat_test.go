@@ -2,9 +2,9 @@ package action_test
 
 import (
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -69,7 +69,7 @@ func TestStat(t *testing.T) {
 			}
 			dry := exec.DryRun{}.Run(t.Context(), exectest.NewJob(t, "stat", in))
 			seen, _ := dry.Fields["stat"].(exectest.Args)
-			if !maps.Equal(seen, got) || dry.Outcome != r.Outcome {
+			if !reflect.DeepEqual(seen, got) || dry.Outcome != r.Outcome {
 				t.Errorf("a dry run says %v, %v", dry.Outcome, dry.Fields)
 			}
 			if snapshot(t, dir) != before {

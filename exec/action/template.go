@@ -49,7 +49,7 @@ func planTemplate(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	c := &exec.Change{Fields: map[string]any{"src": args.Src}}
 	c.InPlays = append(c.InPlays, func(fields map[string]any) { delete(fields, "src") })
 	t := target{
-		attrs: attrs, force: args.Force, backup: args.Backup, validate: args.Validate,
+		attrs: attrs, force: args.Force, backup: args.Backup, validate: args.Validate, follow: args.Follow,
 		from: fsys.Source{Data: []byte(rendered), Size: int64(len(rendered))},
 	}
 	name := filepath.Base(args.Src)

@@ -23,7 +23,6 @@ var _ = exec.Register("wait", exec.Action{Run: runWait, Dry: dryWait, Effect: ev
 
 // Bounds of one look at what is waited for, so that one that hangs is not the last.
 const (
-	dialTimeout = 5 * time.Second
 	httpTimeout = 30 * time.Second
 	greetLimit  = 64 << 10
 )
@@ -36,6 +35,9 @@ func lookFor(a *exec.Attempt, args *spec.WaitArgs) look {
 	case "file_exists", "file_absent":
 		return func(context.Context) (bool, string) { return lookForFile(a, args) }
 	case "port":
+		if args.State == "drained" {
+			return func(ctx context.Context) (bool, string) { return lookAtConnections(ctx, args) }
+		}
 		return func(ctx context.Context) (bool, string) { return lookAtPort(ctx, args) }
 	case "http":
 		return func(ctx context.Context) (bool, string) { return lookAtURL(ctx, args) }
@@ -173,7 +175,7 @@ func lookForFile(a *exec.Attempt, args *spec.WaitArgs) (bool, string) {
 
 func lookAtPort(ctx context.Context, args *spec.WaitArgs) (bool, string) {
 	address := net.JoinHostPort(args.Host, strconv.Itoa(args.Port))
-	dial, cancel := context.WithTimeout(ctx, dialTimeout)
+	dial, cancel := context.WithTimeout(ctx, args.ConnectTimeout)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(dial, "tcp", address)
 	switch {

@@ -122,6 +122,10 @@ type Entry struct {
 	Info   fs.FileInfo
 
 	Context string // of SELinux; "" without it, and of what is only predicted
+
+	dir   *os.Root // where it was seen, to look at what is rarely asked for; nil: of what is only predicted
+	name  string
+	flags flags // as a dry run predicts them
 }
 
 // Twins is how many names what is there has.
@@ -171,7 +175,7 @@ func (p *Anchored) Look() (Entry, error) {
 			return Entry{}, p.PathError(err)
 		}
 	}
-	e.Context = contextAt(p.Dir, p.Name, e)
+	e.Context, e.dir, e.name = contextAt(p.Dir, p.Name, e), p.Dir, p.Name
 	return e, nil
 }
 

@@ -25,12 +25,14 @@ type Attributes struct {
 	UID     int // -1: leave
 	GID     int
 	Labels  spec.Labels // of SELinux; of a machine without it none
-	InPlace bool        // a file that cannot be replaced is written into
+	Flags   spec.FlagEdit
+	InPlace bool // a file that cannot be replaced is written into
 }
 
 // NewAttributes looks up the owner and group that a file should have; "" leaves them as they are.
 func (f *Overlay) NewAttributes(mode spec.Mode, owner, group string, more spec.FileAttributes) (Attributes, error) {
 	at := Attributes{Mode: mode, UID: -1, GID: -1, InPlace: more.UnsafeWrites}
+	at.Flags, _ = more.FlagEdit() // the decoder has refused what is wrong with it
 	if labelled() {
 		at.Labels = more.Labels
 		if slices.Contains([]string{at.Labels.SEUser, at.Labels.SERole, at.Labels.SEType, at.Labels.SELevel}, "_default") {
@@ -125,6 +127,7 @@ type Wanted struct {
 	Mode     uint32
 	UID, GID int
 	Labels   spec.Labels
+	Flags    spec.FlagEdit // of what has other flags already, too: a new file in its place has none
 }
 
 // For returns what an existing entry shall have, and in words how that differs.
@@ -144,10 +147,14 @@ func (at Attributes) For(e Entry) (Wanted, []string) {
 		words = append(words, fmt.Sprintf("group %s → %s", GroupName(e.GID), GroupName(at.GID)))
 	}
 	if e.Kind == Link {
-		return w, words // a link has no mode of its own
+		return w, words // a link has neither mode nor flags of its own
 	}
 	if w.Mode = at.Mode.Apply(e.Mode, e.Kind == Directory, Umask()); w.Mode != e.Mode {
 		words = append(words, fmt.Sprintf("mode %04o → %04o", e.Mode, w.Mode))
+	}
+	w.Flags = at.Flags
+	if text := at.FlagWords(e); text != "" {
+		words = append(words, text)
 	}
 	return w, words
 }
@@ -159,7 +166,7 @@ func (at Attributes) ForNew(kind string) (Wanted, []string) {
 		base = 0o755
 	}
 	base &^= Umask()
-	w := Wanted{Mode: at.Mode.Apply(base, kind == Directory, Umask()), UID: at.UID, GID: at.GID, Labels: at.Labels}
+	w := Wanted{Mode: at.Mode.Apply(base, kind == Directory, Umask()), UID: at.UID, GID: at.GID, Labels: at.Labels, Flags: at.Flags}
 	var words []string
 	if at.Labels != (spec.Labels{}) {
 		words = append(words, "context "+relabel(at.Labels, "*:*:*:*"))
@@ -173,10 +180,14 @@ func (at Attributes) ForNew(kind string) (Wanted, []string) {
 	if at.GID >= 0 {
 		words = append(words, "group "+GroupName(at.GID))
 	}
+	if at.Flags != (spec.FlagEdit{}) {
+		words = append(words, "attributes "+at.Flags.String())
+	}
 	return w, words
 }
 
-// Set gives a name in a directory its owners and mode, in that order: a change of owner takes setuid away.
+// Set gives a name in a directory its owners, mode and flags, in that order: a change of owner takes setuid away, and what is immutable
+// gets neither owner nor mode.
 func (w Wanted) Set(dir *os.Root, name string, e Entry) error {
 	// What was looked at is opened, so that a link put in its place meanwhile gets neither owner nor mode.
 	fd, err := openSeen(dir, name, e)
@@ -192,13 +203,12 @@ func (w Wanted) Set(dir *os.Root, name string, e Entry) error {
 			return &fs.PathError{Op: "chown", Path: name, Err: err}
 		}
 	}
-	if e.Kind == Link || w.Mode == e.Mode && w.UID == e.UID && w.GID == e.GID {
-		return nil
+	if e.Kind != Link && (w.Mode != e.Mode || w.UID != e.UID || w.GID != e.GID) {
+		if err := chmodFD(fd, w.Mode); err != nil {
+			return &fs.PathError{Op: "chmod", Path: name, Err: err}
+		}
 	}
-	if err := chmodFD(fd, w.Mode); err != nil {
-		return &fs.PathError{Op: "chmod", Path: name, Err: err}
-	}
-	return nil
+	return flagError(name, setFlags(fd, e, w.Flags))
 }
 
 // label gives an open file its context. A new file gets that of the old one, of which there may be none, before.

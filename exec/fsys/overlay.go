@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"moon/exec/spec"
 )
 
 // Overlay is what the steps of a dry run would have made of the machine so far, so that a later step is compared with
@@ -219,6 +221,12 @@ func (f *Overlay) Own(path string, is Entry, w Wanted) {
 		at = Predicted{Entry: is, From: Source{Path: path, Size: is.Size}}
 	}
 	at.Mode, at.UID, at.GID = w.Mode, w.UID, w.GID
+	if w.Flags != (spec.FlagEdit{}) {
+		if !at.flags.known && is.dir != nil {
+			at.flags = flagsAt(is.dir, is.name, is)
+		}
+		at.flags = flags{editFlags(w.Flags, at.flags.bits), true}
+	}
 	f.set(path, at)
 }
 
@@ -247,6 +255,8 @@ func (f *Overlay) Mkdir(path string, last, above Wanted) {
 // Entry is something new that has what is wanted.
 func (w Wanted) Entry(kind string) Entry {
 	e := Entry{Kind: kind, Mode: w.Mode, UID: w.UID, GID: w.GID}
+	// What the file system sets by itself, such as e for extents, is not known and not asked for.
+	e.flags = flags{editFlags(w.Flags, 0), w.Flags != (spec.FlagEdit{})}
 	if e.UID < 0 {
 		e.UID = os.Geteuid()
 	}

@@ -130,8 +130,9 @@ func (r *Replacement) Apply(ctx context.Context) (m made, err error) {
 		}
 		return m, r.At.PathError(err)
 	}
+	placed := false
 	defer func() {
-		if err != nil {
+		if err != nil && !placed {
 			_ = f.Close()             // the first error is the one to report
 			_ = r.At.Dir.Remove(name) // likewise; there may be nothing left
 			if m.Backup != "" {
@@ -167,12 +168,15 @@ func (r *Replacement) Apply(ctx context.Context) (m made, err error) {
 			_ = r.At.Dir.Remove(name) // it has served
 			return m, err
 		}
-		return m, r.At.PathError(err)
+		return m, explainStuck(r.At, r.Old, r.At.PathError(err))
 	}
+	placed = true // the old file has made way, so that what is kept of it stays
 	if r.Flush {
-		return m, SyncDir(r.At.Dir)
+		if err := SyncDir(r.At.Dir); err != nil {
+			return m, err
+		}
 	}
-	return m, nil
+	return m, r.At.PathError(r.Want.dressNew(r.At.Dir, r.At.Name))
 }
 
 // writeInto gives the old file itself the new content.
@@ -191,7 +195,10 @@ func (r *Replacement) writeInto(ctx context.Context) (m made, err error) {
 			m.Checksum, err = r.fill(ctx, f)
 		}
 	}
-	return m, r.At.PathError(errors.Join(err, f.Close()))
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = r.Want.dressNew(r.At.Dir, r.At.Name)
+	}
+	return m, r.At.PathError(err)
 }
 
 // fill gives the file its owners, its mode and its content, in that order: nobody who may not read the content can

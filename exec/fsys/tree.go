@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"moon/exec/spec"
 )
 
 // OpenAbove opens the deepest directory that exists above a path; the name of the place is the rest of the path.
@@ -73,6 +75,8 @@ func MakeDirsAtOnce(dir *os.Root, name string, last, above Wanted) error {
 // modes and owners: they are made under another name, so that a moon that dies in between leaves no directory with a mode
 // that nobody asked for. If it fails it takes away what it made.
 func MakeDirs(dir *os.Root, name string, last, above Wanted) (err error) {
+	lastFlags, aboveFlags := last.Flags, above.Flags
+	last.Flags, above.Flags = spec.FlagEdit{}, spec.FlagEdit{} // what is immutable has its name for good
 	parts := strings.Split(name, "/")
 	first := 0 // of those that are not there
 	for ; first < len(parts); first++ {
@@ -112,7 +116,20 @@ func MakeDirs(dir *os.Root, name string, last, above Wanted) (err error) {
 	if _, err := dir.Lstat(final); err == nil {
 		return &fs.PathError{Op: "mkdir", Path: final, Err: fs.ErrExist} // a rename would replace an empty directory
 	}
-	return dir.Rename(under, final)
+	if err := dir.Rename(under, final); err != nil {
+		return err
+	}
+	// Again from the last to the first, for the same reason.
+	for i := len(parts); i > first; i-- {
+		w := Wanted{Flags: aboveFlags}
+		if i == len(parts) {
+			w.Flags = lastFlags
+		}
+		if err := w.dressNew(dir, strings.Join(parts[:i], "/")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // MakeDir makes one directory with exactly the mode wanted. It has it from the beginning, as far as the umask allows: a
@@ -182,7 +199,7 @@ func walk(dir *os.Root, name string, visit func(name string, e Entry) error) err
 		return err
 	}
 	e := EntryOf(info)
-	e.Context = contextAt(dir, name, e)
+	e.Context, e.dir, e.name = contextAt(dir, name, e), dir, name
 	if err := visit(name, e); err != nil || !info.IsDir() {
 		return err
 	}

@@ -18,6 +18,8 @@ type FileArgs struct {
 	Group   string  `arg:"group" doc:"Name or id of the group."`
 	Recurse bool    `arg:"recurse" default:"false" doc:"Apply mode, owner and group to everything below a directory, which is the state without another one. Links are not followed."`
 
+	Follow *bool `arg:"follow" implied:"true, but for state: link" doc:"Change what a link leads to. If false, the link itself gets the owner; it has no mode of its own."`
+
 	AccessTime string `arg:"access_time" implied:"now for state: touch, or else preserve" doc:"With state: touch, whether an existing file gets the current time: now or preserve."`
 	ModTime    string `arg:"modification_time" implied:"now for state: touch, or else preserve" doc:"The same for the modification time. With both preserved, touch does not change existing files."`
 
@@ -64,9 +66,12 @@ func (a *FileArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	link := a.State == "link" || a.State == "hard"
-	attributes := !a.Mode.IsZero() || a.Owner != "" || a.Group != "" || a.Labels != (Labels{})
+	attributes := !a.Mode.IsZero() || a.Owner != "" || a.Group != "" || a.Labels != (Labels{}) || a.Attributes != ""
 	if link && a.Src == "" {
 		add("src", "`state: "+a.State+"` needs `src`", "")
+	}
+	if link && a.Attributes != "" {
+		add("attributes", "`attributes` is for files and directories; a link has none", "name what the link leads to, with `state: file`")
 	}
 	problems = append(problems, onlyAbsent(a.State, given, "checksum", "if_empty")...)
 	if a.Checksum != "" {
@@ -99,8 +104,11 @@ func (a *FileArgs) validateArgs(given func(string) bool) []Problem {
 				"for another time use `command: touch "+f.option+" -d TIME PATH`")
 		}
 	}
+	if link && given("follow") && *a.Follow && attributes {
+		add("follow", "`follow` with `state: "+a.State+"` gives the link itself mode and owner", "give what it leads to its own in a step of its own")
+	}
 	if a.State == "perms" && !attributes {
-		add("state", "`state: perms` needs `mode`, `owner` or `group`", "")
+		add("state", "`state: perms` needs `mode`, `owner`, `group` or `attributes`", "")
 	}
 	if a.Mode.Preserve() {
 		add("mode", "`mode: preserve` goes with `copy` and `template` only", "")

@@ -10,7 +10,7 @@ type StatArgs struct {
 	Algorithm     string `arg:"checksum_algorithm,checksum_algo,checksum" default:"sha1" enum:"md5|sha1|sha224|sha256|sha384|sha512" doc:"Which checksum."`
 	GetMD5        bool   `arg:"get_md5" default:"false" doc:"Read a file for its MD5, too."`
 	GetMime       bool   `arg:"get_mime,mime,mime_type,mime-type" default:"false" doc:"Ask the program file for the type of the content; unknown if it is not installed."`
-	GetAttributes bool   `arg:"get_attributes,attr,attributes" default:"false" doc:"Accepted from playbooks written for Ansible, if false."`
+	GetAttributes bool   `arg:"get_attributes,attr,attributes" default:"true" doc:"Look at the attributes of a file or a directory in its file system, as lsattr does."`
 }
 
 var _ = declareAction(&Action{
@@ -34,6 +34,9 @@ var _ = declareAction(&Action{
 		{"stat.md5", "With get_md5, the MD5 of such a file."},
 		{"stat.lnk_target", "What a link says."},
 		{"stat.lnk_source", "The path that a link leads to in the end."},
+		{"stat.attributes", "Names of its attributes in the file system, such as immutable. Only if the file system has attributes and versions."},
+		{"stat.attr_flags", "The same as letters, such as ie."},
+		{"stat.version", "The version that the file system gives it."},
 		{"stat.readable", "Whether moon may read it. So also writeable and executable."},
 	},
 	Least: "stat: {path: /nowhere/x}",
@@ -43,13 +46,3 @@ var _ = declareAction(&Action{
   when: conf.stat.exists
 `,
 })
-
-func (a *StatArgs) validateArgs(func(string) bool) []Problem {
-	var problems []Problem
-	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
-	if a.GetAttributes {
-		add("get_attributes", "`get_attributes` cannot be true; `stat` does not know the attributes of a file system",
-			"ask a command: lsattr -d PATH")
-	}
-	return problems
-}

@@ -16,6 +16,7 @@ type TemplateArgs struct {
 	Group    string         `arg:"group" doc:"Name or id of the group."`
 	Backup   bool           `arg:"backup" default:"false" doc:"Keep a backup of the replaced file in the same directory, with the time in its name."`
 	Force    bool           `arg:"force" default:"true" doc:"Replace an existing file whose content differs. If false, an existing file is not changed."`
+	Follow   bool           `arg:"follow" default:"false" doc:"If dest is a link to a file, write the file that it leads to, and keep the link."`
 	Validate string         `arg:"validate" doc:"A command that must accept the new file before it replaces the old one. %s stands for the file. It runs without a shell."`
 
 	TrimBlocks    bool   `arg:"trim_blocks" default:"true" doc:"Whether the newline after a tag is removed. A first line #jinja2: in the template takes precedence over this and the following fields."`

@@ -1,7 +1,10 @@
 package spec
 
 import (
+	"maps"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"moon/internal/pyregexp"
@@ -18,11 +21,15 @@ type WaitArgs struct {
 	Port        int           `arg:"port" doc:"The TCP port that must accept connections, or must not."`
 	Host        string        `arg:"host" default:"127.0.0.1" doc:"The host of the port."`
 	SearchRegex string        `arg:"search_regex" doc:"What the file must contain, or the server on the port must send first: a regular expression."`
-	State       string        `arg:"state" implied:"started" enum:"started|present>started|stopped|absent>stopped" doc:"Whether the port or file must be there, or be gone."`
+	State       string        `arg:"state" implied:"started" enum:"started|present>started|stopped|absent>stopped|drained" doc:"Whether the port or file must be there, or be gone. drained: the port of this machine has no connection left."`
 	Timeout     time.Duration `arg:"timeout" implied:"300s" doc:"How long to wait before the step fails. Without a condition, how long to wait."`
 	Delay       time.Duration `arg:"delay" default:"0s" doc:"How long to wait before the first check."`
 	Interval    time.Duration `arg:"interval,sleep" default:"1s" doc:"How long to wait between two checks."`
 	Msg         string        `arg:"msg" implied:"says what did not happen" doc:"The error after the timeout."`
+
+	ExcludeHosts   []string      `arg:"exclude_hosts" doc:"With drained, hosts whose connections do not count; a list or text with commas."`
+	ActiveStates   []string      `arg:"active_connection_states" implied:"ESTABLISHED, FIN_WAIT1, FIN_WAIT2, SYN_RECV, SYN_SENT, TIME_WAIT" doc:"With drained, the states of connections that count."`
+	ConnectTimeout time.Duration `arg:"connect_timeout" default:"5s" doc:"How long one attempt to connect to the port may take."`
 
 	Absent bool
 	Search *pyregexp.Pattern // nil: none
@@ -62,6 +69,7 @@ func (a *WaitArgs) validateArgs(given func(string) bool) []Problem {
 		add("interval", "`interval` must be longer than nothing", "")
 	}
 	a.Absent = a.State == "stopped"
+	problems = append(problems, a.checkDrained(given)...)
 	switch a.Condition {
 	case "":
 		a.guessCondition()
@@ -86,6 +94,35 @@ func (a *WaitArgs) validateArgs(given func(string) bool) []Problem {
 	if a.Condition != "" && !given("timeout") {
 		// Without a condition only the given time passes, which has no default of its own.
 		a.Timeout = waitDefault
+	}
+	return problems
+}
+
+// ConnectionStates are the states of connections that can be waited for, by their numbers in /proc/net/tcp.
+var ConnectionStates = map[string]int{"ESTABLISHED": 1, "SYN_SENT": 2, "SYN_RECV": 3, "FIN_WAIT1": 4, "FIN_WAIT2": 5, "TIME_WAIT": 6}
+
+// checkDrained checks what goes with `state: drained`, and splits its lists.
+func (a *WaitArgs) checkDrained(given func(string) bool) []Problem {
+	var problems []Problem
+	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
+	a.ExcludeHosts, a.ActiveStates = splitCommas(strings.Join(a.ExcludeHosts, ",")), splitCommas(strings.Join(a.ActiveStates, ","))
+	if given("exclude_hosts") && a.State != "drained" {
+		add("exclude_hosts", "`exclude_hosts` goes with `state: drained` only", "")
+	}
+	if a.State == "drained" && (a.Port == 0 || a.Path != "") {
+		add("state", "`state: drained` is for a `port`", "")
+	}
+	all := slices.Sorted(maps.Keys(ConnectionStates))
+	for _, state := range a.ActiveStates {
+		if _, known := ConnectionStates[state]; !known {
+			add("active_connection_states", "`active_connection_states` must be of "+strings.Join(all, ", ")+", found "+nameValue(state), "")
+		}
+	}
+	if len(a.ActiveStates) == 0 && a.State == "drained" {
+		a.ActiveStates = all
+	}
+	if a.ConnectTimeout <= 0 {
+		add("connect_timeout", "`connect_timeout` must be longer than nothing", "")
 	}
 	return problems
 }

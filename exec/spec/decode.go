@@ -63,6 +63,9 @@ func (a *Action) Decode(args map[string]any) (any, []Problem) {
 			return ok
 		})
 	}
+	if check, ok := v.Interface().(interface{ attributeProblems() []Problem }); ok && len(d.problems) == 0 {
+		d.problems = check.attributeProblems()
+	}
 	return v.Interface(), d.problems
 }
 

@@ -11,11 +11,6 @@ type later struct {
 	way  string // the way out
 }
 
-// Fields that Ansible gives to every action that writes files.
-var fileLater = map[string]later{
-	"attributes": {way: "run `chattr` in a step of its own"}, "attr": {way: "run `chattr` in a step of its own"},
-}
-
 var (
 	vaultLater = later{idle: "true", way: "what is encrypted is always decrypted; to keep it encrypted, give moon no password for it"}
 	leaveOut   = later{way: "remove it"}
@@ -23,40 +18,30 @@ var (
 )
 
 var fieldsLater = map[string]map[string]later{
-	"blockinfile": fileLater, "get_url": fileLater, "uri": fileLater,
-	"ini_file": mergeParts(fileLater, map[string]later{
+	"ini_file": {
 		"follow":             {idle: "true", way: "name what the link leads to"},
 		"section_has_values": {way: "give the sections names of their own"},
-	}),
+	},
 	"mount":        {"opts_no_log": {way: "give the step `no_log: true`"}},
 	"alternatives": {"family": {way: "use `command: update-alternatives --install … --family …`"}},
-	"assemble":     mergeParts(fileLater, map[string]later{"decrypt": vaultLater}),
+	"assemble":     {"decrypt": vaultLater},
 	"service":      {"daemonize": {way: "start it with `shell`, in a session of its own: setsid"}},
-	"lineinfile":   mergeParts(fileLater, map[string]later{"others": leaveOut}),
-	"replace":      mergeParts(fileLater, map[string]later{"others": leaveOut}),
-	"file": mergeParts(fileLater, map[string]later{
+	"lineinfile":   {"others": leaveOut},
+	"replace":      {"others": leaveOut},
+	"file": {
 		"access_time_format":       {idle: "%Y%m%d%H%M.%S", way: "remove it"},
 		"modification_time_format": {idle: "%Y%m%d%H%M.%S", way: "remove it"},
-		"follow":                   {idle: "true", way: "name what the link leads to"},
-	}),
-	"copy": mergeParts(fileLater, map[string]later{
-		"decrypt":      vaultLater,
-		"follow":       {way: "name what the link leads to as `dest`"},
-		"local_follow": {idle: "true", way: "copy the links with `command: cp -a`"},
-	}),
-	"template": mergeParts(fileLater, map[string]later{
-		"output_encoding": {idle: "utf-8", way: "use `iconv` in a step of its own"},
-		"follow":          {way: "name what the link leads to as `dest`"},
-	}),
-	"unarchive": mergeParts(fileLater, map[string]later{"decrypt": vaultLater, "io_buffer_size": {idle: "65536", way: "remove it"}}),
-	"script":    {"decrypt": vaultLater},
-	"command":   {"strip_empty_ends": {idle: "true", way: "remove it"}},
-	"shell":     {"strip_empty_ends": {idle: "true", way: "remove it"}},
-	"git": {
-		"gpg_whitelist": {way: "use `command: git verify-commit`"}, "gpg_allowlist": {way: "use `command: git verify-commit`"},
-		"verify_commit":    {way: "use `command: git verify-commit`"},
-		"separate_git_dir": {way: asCommand}, "track_submodules": {way: "use `command: git submodule update --remote`"},
 	},
+	"copy": {
+		"decrypt": vaultLater,
+	},
+	"template": {
+		"output_encoding": {idle: "utf-8", way: "use `iconv` in a step of its own"},
+	},
+	"unarchive":        {"decrypt": vaultLater, "io_buffer_size": {idle: "65536", way: "remove it"}},
+	"script":           {"decrypt": vaultLater},
+	"command":          {"strip_empty_ends": {idle: "true", way: "remove it"}},
+	"shell":            {"strip_empty_ends": {idle: "true", way: "remove it"}},
 	"docker_container": dockerLater, "docker_network": dockerLater, "docker_volume": dockerLater, "docker_login": dockerLater,
 	"docker_prune": dockerLater,
 	"docker_image": mergeParts(dockerLater, map[string]later{
@@ -68,17 +53,9 @@ var fieldsLater = map[string]map[string]later{
 		"login_class": {way: "it is for BSD; remove it"},
 		"seuser":      {way: "use `command: semanage login`"},
 	},
-	"wait": {
-		"active_connection_states": {way: "ask `ss` in a step with `until`"},
-		"connect_timeout":          {idle: "5", way: "remove it; `timeout` covers all of it"},
-		"exclude_hosts":            {way: "ask `ss` in a step with `until`"},
-	},
 	"dnf": {
-		"cacheonly": {way: asCommand + ": `dnf --cacheonly`"}, "disable_excludes": {way: asCommand},
-		"download_dir": {way: asCommand}, "download_only": {way: asCommand}, "install_repoquery": {idle: "true", way: "remove it"},
-		"installroot":    {idle: "/", way: asCommand},
-		"sslverify":      {idle: "true", way: "set it in the repository's file"},
-		"validate_certs": {idle: "true", way: "set it in the repository's file"},
+		"installroot":       {idle: "/", way: asCommand},
+		"install_repoquery": {idle: "true", way: "remove it"},
 	},
 	"postgresql_user": {
 		"priv":   {way: "use `postgresql_privs`"},
@@ -120,9 +97,8 @@ func (d *decoder) reportLater(name string, value any, prefix string) bool {
 
 // actionsLater are modules of Ansible that playbooks use and that moon has not, with the way out.
 var actionsLater = map[string]string{
-	"expect":         "give the answers with `stdin` of `command`, or let the user type them with `interactive: true`",
-	"subversion":     "use `command: svn checkout …`",
-	"yum_repository": "write the file below /etc/yum.repos.d with `copy` and `content`",
+	"expect":     "give the answers with `stdin` of `command`, or let the user type them with `interactive: true`",
+	"subversion": "use `command: svn checkout …`",
 }
 
 // ForWindows reports whether a module is one for Windows hosts, by its name.

@@ -112,12 +112,14 @@ func TestDecode(t *testing.T) {
 		{"copy", args{"content": args{"a": []any{"<&>"}}, "dest": "/x"}, &spec.CopyArgs{Content: text(`{"a":["<&>"]}`), Dest: "/x", Force: true}},
 		{"copy", args{"src": "/a", "path": "/x", "force": "no"}, &spec.CopyArgs{Src: "/a", Dest: "/x"}},
 		{"template", args{"src": "/a", "dest": "/x", "vars": args{"a": 1}}, &spec.TemplateArgs{Src: "/a", Dest: "/x", Vars: args{"a": 1}, Force: true, TrimBlocks: true, BlockStart: "{%", BlockEnd: "%}", VariableStart: "{{", VariableEnd: "}}", CommentStart: "{#", CommentEnd: "#}"}},
-		{"wait", args{"port": "80"}, &spec.WaitArgs{Condition: "port", Status: 200, Port: 80, Host: "127.0.0.1", Timeout: 300 * time.Second, Interval: time.Second}},
+		{"wait", args{"port": "80"}, &spec.WaitArgs{Condition: "port", Status: 200, Port: 80, Host: "127.0.0.1", Timeout: 300 * time.Second, Interval: time.Second,
+			ConnectTimeout: 5 * time.Second}},
 		{"wait_for", args{"path": "/x", "state": "absent", "timeout": 2.5, "sleep": "1m30s"}, &spec.WaitArgs{
 			Condition: "file_absent", Status: 200, Path: "/x", Host: "127.0.0.1", State: "stopped", Absent: true,
-			Timeout: 2500 * time.Millisecond, Interval: 90 * time.Second,
+			Timeout: 2500 * time.Millisecond, Interval: 90 * time.Second, ConnectTimeout: 5 * time.Second,
 		}},
-		{"wait_for", args{"timeout": 3}, &spec.WaitArgs{Status: 200, Host: "127.0.0.1", Timeout: 3 * time.Second, Interval: time.Second}},
+		{"wait_for", args{"timeout": 3}, &spec.WaitArgs{Status: 200, Host: "127.0.0.1", Timeout: 3 * time.Second, Interval: time.Second,
+			ConnectTimeout: 5 * time.Second}},
 	}
 	for _, tt := range tests {
 		a, _ := spec.Lookup(tt.action)
@@ -164,7 +166,7 @@ func TestDecodeProblems(t *testing.T) {
 		{"file", args{"path": "/x", "state": "link"}, "`state: link` needs `src`"},
 		{"file", args{"path": "/x", "src": "/y"}, "`src` goes with `state: link` or `hard` only; to copy a file use `copy`"},
 		{"file", args{"path": "/x", "state": "directory", "content": "a"}, "`content` goes with `state: file` only"},
-		{"file", args{"path": "/x", "state": "perms"}, "`state: perms` needs `mode`, `owner` or `group`"},
+		{"file", args{"path": "/x", "state": "perms"}, "`state: perms` needs `mode`, `owner`, `group` or `attributes`"},
 		{"file", args{"path": "/x", "mode": "0600", "state": "file", "recurse": true}, "`recurse` goes with `state: directory` or `perms` only"},
 		{"file", args{"path": "/x", "mode": "preserve"}, "`mode: preserve` goes with `copy` and `template` only"},
 		{"file", args{"path": "/x", "mode": 493}, "`mode` must be octal digits like 0644, found 493; if it is the decimal form of an octal mode, write \"0755\""},
@@ -182,6 +184,17 @@ func TestDecodeProblems(t *testing.T) {
 		{"wait", args{"port": 0, "interval": 0}, "`port` must be between 1 and 65535\n`interval` must be longer than nothing\n" +
 			"`wait` has nothing to wait for; give `condition`, `port`, `path`, `url` or `cmd`"},
 		{"wait", args{"path": "/x", "search_regex": "("}, "`search_regex` is not a regular expression: missing closing ) in `(`"},
+		{"wait", args{"port": 1, "exclude_hosts": "x", "active_connection_states": "LISTEN"}, "`exclude_hosts` goes with `state: drained` only\n" +
+			"`active_connection_states` must be of ESTABLISHED, FIN_WAIT1, FIN_WAIT2, SYN_RECV, SYN_SENT, TIME_WAIT, found \"LISTEN\""},
+		{"wait", args{"path": "/x", "state": "drained"}, "`state: drained` is for a `port`"},
+		{"copy", args{"content": "", "dest": "/x", "attributes": "+iQ"}, "`attributes` has \"Q\", which cannot be set; the letters are aAcCdDeFijmPsStTux, as of chattr"},
+		{"file", args{"path": "/x", "attr": "-"}, "`attributes` has no letter after -; the letters are aAcCdDeFijmPsStTux, as of chattr"},
+		{"file", args{"path": "/x", "state": "link", "src": "y", "attr": "i"}, "`attributes` is for files and directories; a link has none; name what the link leads to, with `state: file`"},
+		{"git", args{"repo": "x", "bare": true, "dest": "/x", "separate_git_dir": "/y"}, "`separate_git_dir` and `bare` exclude each other; a bare repository is where `dest` says"},
+		{"composer", args{"command": "require x"}, "`command` must be one word, found \"require x\"; give the rest as `arguments`\n`composer` needs `working_dir`; or `global_command: true`"},
+		{"yum_repository", args{"name": "x", "file": "a/b"}, "`file` must be a name without a directory, found \"a/b\"; give the directory as `reposdir`\n" +
+			"`yum_repository` needs `baseurl`, `metalink` or `mirrorlist`\n`yum_repository` needs `description`"},
+		{"dnf", args{"name": "a", "installroot": "/x"}, "`dnf` does not support `installroot` yet; run it as a `command` step"},
 		{"wait", args{"url": "http://x", "state": "stopped"}, "`state` goes with `path` and `port` only"},
 		{"get_url", args{"url": "ftp://example.com/x", "dest": "/x"}, "`url` has the scheme ftp, which is not supported; it takes https, http, file"},
 		{"get_url", args{"url": "example.com/x", "dest": "/x"}, "`url` has no scheme; write it like https://example.com/file"},
@@ -267,7 +280,8 @@ func TestDecodeProblems(t *testing.T) {
 			args{"repo": "x", "dest": "/x", "accept_hostkey": true, "accept_newhostkey": true, "archive": "/x.rar", "umask": "1000"},
 			"`accept_hostkey` and `accept_newhostkey` exclude each other; take `accept_newhostkey`\n`archive` must end in .zip, .tar, .tar.gz or .tgz\n`umask` must be octal digits like 077",
 		},
-		{"git", args{"repo": "x", "dest": "/x", "archive_prefix": "a/", "track_submodules": true}, "`git` does not support `track_submodules` yet; use `command: git submodule update --remote`"},
+		{"git", args{"repo": "x", "dest": "/x", "archive_prefix": "a/"}, "`archive_prefix` needs `archive`"},
+		{"mount", args{"path": "/x", "state": "unmounted", "opts_no_log": true}, "`mount` does not support `opts_no_log` yet; give the step `no_log: true`"},
 		{"group", args{"name": "", "non_unique": true}, "`name` is empty\n`non_unique` needs `gid`"},
 		{"dnf", args{"list": "a b", "state": "present"}, "`list` has \"a b\", which is not a package name"},
 		{"dnf", args{"list": "a", "name": "b"}, "`list` does not go with `name`; give one of them"},

@@ -14,6 +14,7 @@ import (
 
 	"moon/exec/fault"
 	"moon/exec/fsys"
+	"moon/exec/spec"
 )
 
 // applyPlan goes through the archive again and does what was planned.
@@ -37,6 +38,9 @@ func (u *Unpacking) applyPlan(ctx context.Context) error {
 	if err == nil {
 		err = u.finishDirectories()
 	}
+	if err == nil {
+		err = u.setFlags()
+	}
 	if err != nil {
 		return err
 	}
@@ -44,6 +48,30 @@ func (u *Unpacking) applyPlan(ctx context.Context) error {
 		return fsys.SyncAll(u.at.Dir)
 	}
 	return fsys.SyncDir(u.at.Dir)
+}
+
+// setFlags gives what is in the archive the attributes that the step asks for: a directory after what is in it, as nothing is put into one
+// that is immutable.
+func (u *Unpacking) setFlags() error {
+	if u.attrs.Flags == (spec.FlagEdit{}) {
+		return nil
+	}
+	for _, p := range slices.Backward(u.list) {
+		if p.member < 0 || p.kind != fsys.Regular && p.kind != fsys.Directory {
+			continue
+		}
+		is, err := u.lookAt(p.name)
+		if err == nil && is.Kind == p.kind {
+			var dir *os.Root
+			if dir, err = u.openDirectory(p.name); err == nil {
+				err = fsys.Wanted{Flags: u.attrs.Flags}.SetFlags(dir, path.Base(p.name), is)
+			}
+		}
+		if err != nil {
+			return u.wrapError(p.name, err)
+		}
+	}
+	return nil
 }
 
 func (u *Unpacking) explainSwap() error {

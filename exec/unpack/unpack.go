@@ -323,8 +323,8 @@ func (u *Unpacking) describeDifference(ctx context.Context, i int, m *fsys.Membe
 			// A link to a directory is as good as one, and its own mode says nothing.
 			return same, nil, err
 		}
-		w, words := u.onDir(is)
-		return dressedIf(w, is), words, nil
+		_, words := u.onDir(is)
+		return dressedIf(words), words, nil
 	}
 	if is.Kind == fsys.Directory || is.Kind == fsys.Other {
 		return same, nil, fmt.Errorf("%s is %s, where the archive has %s", u.destPath(p.name), is.What(),
@@ -341,14 +341,14 @@ func (u *Unpacking) describeDifference(ctx context.Context, i int, m *fsys.Membe
 		if is.Kind != fsys.Link || is.Target != m.Target {
 			return replaced, []string{strings.TrimPrefix(is.What(), "a ") + " → link to " + fsys.Quoted(m.Target)}, nil
 		}
-		w, words := u.wantedOn(m, is)
-		return dressedIf(w, is), words, nil
+		_, words := u.wantedOn(m, is)
+		return dressedIf(words), words, nil
 	}
 	return u.fileDiffers(ctx, p.name, is, m)
 }
 
-func dressedIf(w fsys.Wanted, is fsys.Entry) state {
-	if w == (fsys.Wanted{Mode: is.Mode, UID: is.UID, GID: is.GID}) {
+func dressedIf(words []string) state {
+	if len(words) == 0 {
 		return same
 	}
 	return dressed
@@ -361,7 +361,7 @@ func (u *Unpacking) fileDiffers(ctx context.Context, name string, is fsys.Entry,
 	if u.args.KeepNewer && is.Info.ModTime().After(m.Time) {
 		return same, nil, nil
 	}
-	w, words := u.wantedOn(m, is)
+	_, words := u.wantedOn(m, is)
 	if is.Size != m.Size {
 		return replaced, append([]string{fmt.Sprintf("%s → %s", fsys.FormatSize(is.Size), fsys.FormatSize(m.Size))}, words...), nil
 	}
@@ -372,7 +372,7 @@ func (u *Unpacking) fileDiffers(ctx context.Context, name string, is fsys.Entry,
 	if !equal {
 		return replaced, append([]string{"content"}, words...), nil
 	}
-	return dressedIf(w, is), words, nil
+	return dressedIf(words), words, nil
 }
 
 // sameContent compares a file with a member of the same size. Where the archive has a sum of the content nothing is
@@ -611,6 +611,10 @@ func (u *Unpacking) describeMember(w fsys.Wanted, is fsys.Entry) (fsys.Wanted, [
 	}
 	if w.Mode != is.Mode {
 		words = append(words, fmt.Sprintf("mode %04o → %04o", is.Mode, w.Mode))
+	}
+	// They are set at the end, in all that was unpacked.
+	if text := u.attrs.FlagWords(is); text != "" {
+		words = append(words, text)
 	}
 	return w, words
 }

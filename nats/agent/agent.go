@@ -103,11 +103,9 @@ func Serve(ctx context.Context, by link.Options, o Options) error {
 
 // connect connects, in the end. A server that does not want this user is not asked again.
 func (a *Agent) connect(ctx context.Context, by link.Options) error {
-	// Behind a router that forgets connections, nothing but pings shows that one has gone.
-	const pings = 10 * time.Second
 	for said := false; ; said = true {
 		var err error
-		a.link, err = link.Connect(by, nats.IgnoreAuthErrorAbort(), nats.PingInterval(pings), nats.MaxPingsOutstanding(2),
+		a.link, err = link.Connect(by, nats.IgnoreAuthErrorAbort(),
 			nats.ReconnectHandler(func(*nats.Conn) { a.logf("connected again"); a.sayAll() }),
 			nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 				if err != nil {

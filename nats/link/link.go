@@ -122,6 +122,8 @@ func Connect(o Options, more ...nats.Option) (*Link, error) {
 	set := append([]nats.Option{
 		nats.Name("moon"), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond), nats.RetryOnFailedConnect(false),
 		nats.Timeout(patience), nats.FlusherTimeout(patience), // a server that takes nothing is one that has gone
+		// A server may be there and say nothing. Then another one is taken, long before the run ends for it.
+		nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2),
 	}, more...)
 	if o.Credentials != "" {
 		set = append(set, nats.UserCredentials(o.Credentials))

@@ -46,6 +46,9 @@ func makes(args any) made {
 	case *spec.AptArgs:
 		return present("package", a.State, plainNames(a.Name)...)
 	case *spec.DnfArgs:
+		if a.DownloadOnly {
+			return made{}
+		}
 		return present("package", a.State, plainNames(a.Name)...)
 	case *spec.GitArgs:
 		return made{"git", []string{a.Dest}}
