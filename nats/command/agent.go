@@ -121,7 +121,7 @@ func takeTerminal(call *session.Call) (giveBack func(), err error) {
 		if err != nil {
 			w, h = 80, 24
 		}
-		return session.Window{Term: os.Getenv("TERM"), Rows: uint16(h), Cols: uint16(w)} //nolint:gosec // as the system has them
+		return session.Window{Term: os.Getenv("TERM"), Rows: uint16(h), Cols: uint16(w)}
 	}
 	first := look()
 	sizes := make(chan session.Window)
