@@ -271,7 +271,7 @@ func startJob(ctx context.Context, q *queue.Queue, o link.Options, j queue.Job) 
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "moon-"+j.ID+"-")
+	dir, err := os.MkdirTemp("", jobDir(j))
 	if err != nil {
 		return err
 	}
@@ -302,6 +302,30 @@ func startJob(ctx context.Context, q *queue.Queue, o link.Options, j queue.Job) 
 	}
 	return nil
 }
+
+// restoreFiles makes the directory in which a job was run by a machine that did not have its playbook: the run continues there.
+func restoreFiles(ctx context.Context, l *link.Link, q *queue.Queue, runs string, j queue.Job) error {
+	past, _, err := look(ctx, l, runs, j.Run)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(past.Root)
+	if _, err := os.Stat(past.Root); err == nil || !strings.HasPrefix(filepath.Base(dir), jobDir(j)) {
+		return nil
+	}
+	pack, err := q.Load(ctx, j.Plan)
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	_, _, err = queue.Unpack(pack, dir)
+	return err
+}
+
+// jobDir is how the name of the directory of a job begins.
+func jobDir(j queue.Job) string { return "moon-" + j.ID + "-" }
 
 // tail keeps the end of what is written to it.
 type tail struct{ text []byte }

@@ -65,7 +65,13 @@ func worker(ctx context.Context, l *link.Link, args []string, o link.Options) er
 		past, _, err := look(ctx, l, dir, run)
 		return past.Outcome, err
 	}
-	w.Resume = func(ctx context.Context, j queue.Job) { takeOver(ctx, l, o, j.Run, lost) }
+	w.Resume = func(ctx context.Context, j queue.Job) {
+		if err := restoreFiles(ctx, l, w.Queue, dir, j); err != nil {
+			fmt.Fprintf(os.Stderr, "moon-nats: %s: %s\n", j.ID, err)
+			return
+		}
+		takeOver(ctx, l, o, j.Run, lost)
+	}
 	fmt.Println("moon-nats: waiting for jobs, and for runs whose process is gone")
 	var wg sync.WaitGroup
 	wg.Go(func() { rescue(ctx, l, o, dir, lost, w.Busy) })

@@ -112,7 +112,8 @@ func Pack(plan []byte) ([]byte, error) {
 		}
 		put(filesName+"/"+name, int64(info.Mode().Perm()), text)
 	}
-	return out.Bytes(), errors.Join(err, w.Close(), zip.Close())
+	err = errors.Join(err, w.Close(), zip.Close())
+	return out.Bytes(), err
 }
 
 // reads are the files in the directory of the playbook that steps read when they run.

@@ -17,7 +17,8 @@ accounts {
     users: [
       # Executes runs: writes journals, holds leases, makes the stream, answers requests.
       { user: "runner", password: "change-me-1", permissions: {
-          publish:   ["moon.runs.>", "moon.control.*.runner", "$JS.API.>", "$JS.FC.>", "$KV.MOON_LEASES.>"]
+          publish:   ["moon.runs.>", "moon.control.*.runner", "moon.queue.>", "$JS.API.>", "$JS.ACK.>", "$JS.FC.>",
+            "$KV.MOON_LEASES.>", "$KV.MOON_JOBS.>", "$KV.MOON_LOCKS.>", "$KV.MOON_SCHEDULES.>", "$KV.MOON_STATE.>", "$O.>"]
           subscribe: ["moon.control.>", "_INBOX_runner.>"]
           allow_responses: { max: 1, expires: "2m" } } }
       # Attends runs: approves, skips, retries, under no other name than this one.
@@ -27,6 +28,14 @@ accounts {
             "$JS.API.CONSUMER.CREATE.MOON_RUNS.>", "$JS.API.CONSUMER.MSG.NEXT.MOON_RUNS.>", "$JS.API.CONSUMER.DELETE.MOON_RUNS.>",
             "$JS.API.CONSUMER.INFO.MOON_RUNS.>", "$JS.API.DIRECT.GET.KV_MOON_LEASES.>", "$JS.API.DIRECT.GET.MOON_RUNS.>", "$JS.FC.>"]
           subscribe: ["_INBOX_ada.>"] } }
+      # Submits jobs, and stops its runs; a worker runs whatever is submitted, as the user that it is. A worker has to have been there once.
+      { user: "submitter", password: "change-me-4", permissions: {
+          publish:   ["moon.control.*.submitter", "moon.queue.>", "$KV.MOON_JOBS.>", "$KV.MOON_SCHEDULES.>", "$O.MOON_PLANS.>",
+            "$JS.API.STREAM.INFO.*", "$JS.API.DIRECT.GET.KV_MOON_LEASES.>", "$JS.API.DIRECT.GET.KV_MOON_JOBS.>",
+            "$JS.API.DIRECT.GET.KV_MOON_SCHEDULES.>", "$JS.API.DIRECT.GET.OBJ_MOON_PLANS.>",
+            "$JS.API.CONSUMER.CREATE.KV_MOON_JOBS.>", "$JS.API.CONSUMER.CREATE.KV_MOON_SCHEDULES.>",
+            "$JS.API.CONSUMER.DELETE.KV_MOON_JOBS.>", "$JS.API.CONSUMER.DELETE.KV_MOON_SCHEDULES.>", "$JS.FC.>"]
+          subscribe: ["_INBOX_submitter.>"] } }
       # Watches runs, and can do nothing to them. What is published reads the stream, from any place in it, and who has which run.
       { user: "watcher", password: "change-me-3", permissions: {
           publish:   [
