@@ -160,13 +160,16 @@ var layers = map[string][]string{
 	"internal/cli/installing": {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
 	"internal/cli/modules":    {"internal/diag", "plan/collection", "plan/playbook"},
 	// A module of its own, which moon does not need.
-	"nats/link":    {}, // names and a connection
-	"nats/record":  {"engine/control", "engine/journal", "events/rundir", "nats/link"},
-	"nats/mirror":  {"engine/control", "engine/history", "events/rundir", "nats/link"},
-	"nats/serve":   {}, // a server
-	"nats/test":    {"nats/command", "nats/link", "nats/serve"},
-	"nats/command": {"engine/history", "engine/journal", "exec/remote", "internal/app", "internal/app/statedir", "internal/cli", "nats/link", "nats/mirror", "nats/record", "nats/serve"},
-	"nats":         {"nats/command"},
+	"nats/link":     {}, // names and a connection
+	"nats/record":   {"engine/control", "engine/journal", "events/rundir", "nats/link"},
+	"nats/mirror":   {"engine/control", "engine/history", "events/rundir", "nats/link"},
+	"nats/serve":    {},                      // a server
+	"nats/queue":    {"events", "nats/link"}, // it starts no processes, and reads of a plan what it has to
+	"nats/schedule": {"nats/link", "nats/queue"},
+	"nats/notify":   {"nats/link"}, // it reads journals as anyone outside would
+	"nats/test":     {"nats/command", "nats/link", "nats/queue", "nats/serve"},
+	"nats/command":  {"engine/control", "engine/history", "engine/journal", "events", "exec/remote", "internal/app", "internal/app/statedir", "internal/cli", "nats/link", "nats/mirror", "nats/notify", "nats/queue", "nats/record", "nats/schedule", "nats/serve"},
+	"nats":          {"nats/command"},
 
 	"internal/cli/lastview":  {"internal/app", "plan", "tui"}, // a file: it shows nothing
 	"internal/cli/nearby":    {"internal/pattern", "internal/diag", "plan"},
@@ -227,7 +230,7 @@ var owners = []struct {
 	by   []string
 	why  string
 }{
-	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes", "nats/command", "nats/test"}, "processes have one owner, which kills their whole group; remote and the worker of nats start only other selves of moon; tape, assault and fakes, which are no part of it, moon and its tests"},
+	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes", "nats/command", "nats/test"}, "processes have one owner, which kills their whole group; remote and the worker of nats start only other selves of moon, and notify what it is told to; tape, assault and fakes, which are no part of it, moon and its tests"},
 	{"github.com/alecthomas/kong", []string{"internal/cli"}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"internal/install", "exec/pymodule", "plan/playbook", "plan/playbook/placed", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs"},

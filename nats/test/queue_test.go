@@ -337,7 +337,7 @@ func TestQueueElsewhere(t *testing.T) {
 	s := newSite(t)
 	dir := filepath.Join(s.dir, "project")
 	for name, text := range map[string]string{
-		"site.yml":      "- copy: {src: files/a.txt, dest: " + s.dir + "/a}\n- template: {src: b.j2, dest: " + s.dir + "/b}\n- shell: echo $(cat files/a.txt) >> " + s.dir + "/log\n",
+		"site.yml":      "- copy: {src: files/a.txt, dest: " + s.dir + "/made.a}\n- template: {src: b.j2, dest: " + s.dir + "/made.b}\n- shell: echo $(cat files/a.txt) >> " + s.dir + "/log\n",
 		"files/a.txt":   "text",
 		"b.j2":          "{{ 1 + 1 }}",
 		"files/x/y.txt": "not of the plan",
@@ -453,7 +453,17 @@ func TestNotify(t *testing.T) {
 	}
 	go func() { _ = hook.Serve(listen) }()
 	s.do("a", 0, "run", s.book("good.yml", "- shell: 'true'\n"))
-	asks, _ := s.begin("a", "run", s.book("asks.yml", "- pause: {message: really}\n"))
+	asks := s.cmd("a", "tui", "--ui", "lines", s.book("asks.yml", "- pause: {message: really}\n"))
+	hold, err := asks.StdinPipe() // a person who says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = hold.Close() }()
+	if err := asks.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = asks.Process.Kill() })
+	s.until("the run can be reached", func() bool { return strings.Contains(s.try("a", "attach", "--send", "continue"), "accepted") })
 	s.until("what waits is told", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
@@ -462,7 +472,8 @@ func TestNotify(t *testing.T) {
 	// Who tells is killed, and another goes on where it was.
 	_ = first.Process.Kill()
 	s.begin("n", "notify", "--url", "http://"+address+"/hook", "--name", "hook")
-	s.do("a", 0, "attach", got[2]["run"].(string), "--send", "answer="+got[2]["step"].(string))
+	s.do("a", 0, "attach", got[2]["run"].(string), "--send", "approve="+got[2]["step"].(string), "--send", "continue")
+	_ = hold.Close()
 	if err := asks.Wait(); err != nil {
 		t.Errorf("the run that asked: %v", err)
 	}
@@ -478,7 +489,7 @@ func TestNotify(t *testing.T) {
 	for _, e := range got {
 		kinds = append(kinds, fmt.Sprint(e["event"], " ", e["playbook"], " ", e["reason"], " ", e["outcome"]))
 	}
-	want := []string{"failed fails.yml <nil> failed", "done good.yml <nil> done", "waits asks.yml pause <nil>", "done asks.yml <nil> done"}
+	want := []string{"failed fails.yml <nil> failed", "done good.yml <nil> done", "waits asks.yml confirm <nil>", "done asks.yml <nil> done"}
 	if !slices.Equal(kinds, want) {
 		t.Errorf("told was %v", kinds)
 	}
