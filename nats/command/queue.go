@@ -34,6 +34,7 @@ func queued(ctx context.Context, l *link.Link, name string, args []string) (int,
 	if name == "notify" {
 		return app.ExitDone, tell(ctx, l, args)
 	}
+	// Who submits or looks makes what is missing, so that the first worker may come later.
 	q, err := queue.Open(ctx, l)
 	if err != nil {
 		return app.ExitUsage, err
@@ -96,6 +97,7 @@ func jobFrom(ctx context.Context, q *queue.Queue, args []string) (j queue.Job, c
 	labels, retries := "", ""
 	own := map[string]*string{"--labels": &labels, "--retries": &retries}
 	var flags, rest []string
+	// What is neither a flag of submit nor one of the run is left to moon plan, which says what it does not know.
 	for i := 0; i < len(args); i++ {
 		name, value, given := strings.Cut(args[i], "=")
 		to, ours := own[name]
@@ -154,7 +156,7 @@ func planFor(args []string) (plan []byte, code int, err error) {
 	if err != nil {
 		return nil, app.ExitDisk, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // it is in the directory for such things
+	defer func() { _ = os.RemoveAll(dir) }() // the directory is that for temporary files
 	file := filepath.Join(dir, "plan")
 	said := &bytes.Buffer{} // that it was saved, and where, is of no interest
 	if code := cli.Run(cli.NewInvocation(os.Stdin, said, os.Stderr), slices.Concat([]string{"plan"}, args, []string{"-o", file})); code != app.ExitDone {
@@ -188,6 +190,7 @@ func listJobs(ctx context.Context, q *queue.Queue, args []string) error {
 		}
 		return nil
 	}
+	// Of a long queue the next jobs are shown, and of those that have ended the last.
 	const shown = 20
 	hidden, ended, waiting := 0, 0, 0
 	for _, j := range list {
@@ -275,7 +278,7 @@ func startJob(ctx context.Context, q *queue.Queue, o link.Options, j queue.Job) 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // it is in the directory for such things
+	defer func() { _ = os.RemoveAll(dir) }() // the directory is that for temporary files
 	file, root, err := queue.Unpack(pack, dir)
 	if err != nil {
 		return err
@@ -288,7 +291,7 @@ func startJob(ctx context.Context, q *queue.Queue, o link.Options, j queue.Job) 
 	if err != nil {
 		return err
 	}
-	// What was submitted is run as it was then: that files have been edited since is no reason not to. A run by hand on this machine goes first.
+	// What was submitted is run: that files have been edited since is no reason not to. A run by hand on this machine comes first.
 	cmd := exec.CommandContext(ctx, self, slices.Concat([]string{"run", "--plan", file, "--allow-stale", "--wait-lock", "1h"}, j.Flags)...)
 	cmd.Dir, cmd.Env = root, append(environ(o), ticketIn+"="+string(ticket))
 	words := &tail{}

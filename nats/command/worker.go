@@ -60,6 +60,7 @@ func worker(ctx context.Context, l *link.Link, args []string, o link.Options) er
 	if err != nil {
 		return err
 	}
+	// The queue decides what is run, and knows nothing of processes and runs on the disk.
 	w.Start = func(ctx context.Context, j queue.Job) error { return startJob(ctx, w.Queue, o, j) }
 	w.Outcome = func(ctx context.Context, run string) (events.RunOutcome, error) {
 		past, _, err := look(ctx, l, dir, run)

@@ -2,6 +2,6 @@
 //
 //	MOON_RUNS, journals ──durable consumer──▶ lines ──the few that count──▶ webhook or command ──taken──▶ acknowledged
 //
-// What a receiver has not taken is offered again, with longer and longer pauses, and what follows waits. Who stops and comes back goes on
-// where it was; of what was on its way then, the key says that it may have come before.
+// What a receiver has not taken is offered again, with longer and longer pauses, and what follows waits. Who stops and comes back continues
+// there; what was on its way then may come again, with the same key.
 package notify

@@ -52,7 +52,7 @@ type Teller struct {
 	URL     string                                       // of a webhook; or
 	Command func(ctx context.Context, body []byte) error // what is started
 	Given   string                                       // the command as written, for the name
-	told    map[string]bool                              // of the message at hand
+	sent    map[string]bool                              // of the message at hand
 	runs    map[string]created                           // what is known of runs
 }
 
@@ -84,7 +84,7 @@ func (t *Teller) Tell(ctx context.Context) error {
 		sum := sha256.Sum256([]byte(t.URL + "\x00" + t.Given + "\x00" + strings.Join(t.On, ",")))
 		t.Name = hex.EncodeToString(sum[:6])
 	}
-	t.told, t.runs = map[string]bool{}, map[string]created{}
+	t.sent, t.runs = map[string]bool{}, map[string]created{}
 	durable := "notify-" + t.Name
 	c, err := t.Link.JS.Consumer(ctx, link.Stream, durable)
 	if errors.Is(err, jetstream.ErrConsumerNotFound) {
@@ -122,7 +122,7 @@ func (t *Teller) Tell(ctx context.Context) error {
 
 // take tells of one message until the receiver has taken all of it.
 func (t *Teller) take(ctx context.Context, msg jetstream.Msg) error {
-	clear(t.told)
+	clear(t.sent)
 	run := link.RunOf(msg.Subject())
 	pause := time.Second / 2
 	list := t.events(ctx, run, msg.Data())
@@ -130,10 +130,10 @@ func (t *Teller) take(ctx context.Context, msg jetstream.Msg) error {
 		return msg.Ack() // if that is lost, it comes again, and means nothing again
 	}
 	for _, e := range list {
-		for !t.told[e.Key] {
+		for !t.sent[e.Key] {
 			err := t.tell(ctx, e)
 			if err == nil {
-				t.told[e.Key] = true
+				t.sent[e.Key] = true
 				break
 			}
 			if ctx.Err() != nil {
@@ -250,7 +250,7 @@ func (t *Teller) about(ctx context.Context, run string) (c created) {
 	defer cancel()
 	first, err := t.Link.Runs.GetMsg(within, 0, jetstream.WithGetMsgSubject(link.Journal(run)))
 	if err != nil {
-		return c // it is told without
+		return c // it is reported without
 	}
 	for line := range bytes.Lines(first.Data) {
 		var r record

@@ -177,6 +177,7 @@ func Unpack(pack []byte, dir string) (file, root string, err error) {
 	if _, err := os.Stat(filepath.Join(d.Root, d.RootFile)); err == nil {
 		root = d.Root
 	} else {
+		// The directory is of this machine, so its links are resolved as moon does it with the root of a plan.
 		if root, err = filepath.EvalSymlinks(dir); err != nil {
 			return "", "", err
 		}

@@ -68,7 +68,7 @@ func (w *Worker) Work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// What it has, it has to its end: the lease and the watches go on as long as a job runs.
+	// What it has, it has to its end: the lease and the watches last as long as a job runs.
 	all, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	go w.renew(all, text)
@@ -181,7 +181,7 @@ func (w *Worker) see(j Job) {
 		delete(w.jobs, j.ID)
 	default:
 		delete(w.jobs, j.ID)
-		// One that was taken before has lost its message, and waits where it was.
+		// One that was taken before has lost its message, and keeps its place.
 		if labels := cmp.Or(strings.Join(j.Labels, "+"), anyLabel); j.Place > 0 && w.has(j.Labels) {
 			w.insert(labels, place{first: j.Place, job: j.ID, since: time.Now()})
 		}
@@ -400,7 +400,7 @@ func (w *Worker) settleRun(ctx context.Context, j Job, why string, asked *bool) 
 		return err
 	case outcome != "":
 		return w.end(ctx, j.ID, outcome, why)
-	case holder == nil && j.Cancel != "": // it has no process, and is not to go on
+	case holder == nil && j.Cancel != "": // it has no process, and is not to continue
 		return w.end(ctx, j.ID, events.RunStopped, "cancelled by "+j.Cancel+" when its process was gone")
 	case holder == nil && !*asked:
 		*asked = true

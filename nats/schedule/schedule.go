@@ -25,7 +25,7 @@ type Schedule struct {
 	Cron string    `json:"cron"`
 	Job  queue.Job `json:"job"` // to copy
 	By   string    `json:"by"`
-	Last time.Time `json:"last"` // the time that was submitted last; at first when it was made
+	Last time.Time `json:"last"` // the time submitted last; at first that of its making
 	Runs int       `json:"runs"` // how many jobs it has submitted
 }
 
@@ -172,6 +172,7 @@ func (b *Book) Keep(ctx context.Context, errs io.Writer) error {
 			mu.Unlock()
 		}
 	}()
+	// All of them are looked at each time: a schedule that has just changed is due at another time.
 	for {
 		mu.Lock()
 		list := make([]known, 0, len(all))

@@ -18,7 +18,7 @@ accounts {
       # Executes runs: writes journals, holds leases, makes the stream, answers requests.
       { user: "runner", password: "change-me-1", permissions: {
           publish:   ["moon.runs.>", "moon.control.*.runner", "moon.queue.>", "$JS.API.>", "$JS.ACK.>", "$JS.FC.>",
-            "$KV.MOON_LEASES.>", "$KV.MOON_JOBS.>", "$KV.MOON_LOCKS.>", "$KV.MOON_SCHEDULES.>", "$KV.MOON_STATE.>", "$O.>"]
+            "$KV.MOON_LEASES.>", "$KV.MOON_JOBS.>", "$KV.MOON_LOCKS.>", "$KV.MOON_SCHEDULES.>", "$O.MOON_PLANS.>"]
           subscribe: ["moon.control.>", "_INBOX_runner.>"]
           allow_responses: { max: 1, expires: "2m" } } }
       # Attends runs: approves, skips, retries, under no other name than this one.

@@ -142,7 +142,7 @@ func TestQueue(t *testing.T) {
 			t.Errorf("the jobs went elsewhere than their labels say: %v", words)
 		}
 	}
-	// One that is told to end does so.
+	// One that has to end does so.
 	_ = one.Process.Signal(syscall.SIGTERM)
 	if err := one.Wait(); err != nil {
 		t.Errorf("the worker ended with %v", err)
@@ -163,7 +163,7 @@ func TestQueueFairness(t *testing.T) {
 	}
 }
 
-// TestQueueWorkerKilled kills the worker of a job: alone, when its run goes on; and with its run, which another then resumes. No step runs
+// TestQueueWorkerKilled kills the worker of a job: alone, when its run continues; and with its run, which another then resumes. No step runs
 // twice without a decision.
 func TestQueueWorkerKilled(t *testing.T) {
 	for name, kill := range map[string]func(pid int){
@@ -208,7 +208,7 @@ func TestQueueWorkerKilled(t *testing.T) {
 }
 
 // TestQueueBeforeTheRun kills a worker, and stops the process that it has started, before that has begun a run: another worker takes the
-// job, and the process, when it goes on, may not begin.
+// job, and the process, when it continues, may not begin.
 func TestQueueBeforeTheRun(t *testing.T) {
 	s := newSite(t)
 	l := s.dial()
@@ -217,7 +217,7 @@ func TestQueueBeforeTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := s.submit(s.book("once.yml", "- shell: echo once >> LOG\n"))
-	// The job as a worker leaves it that is killed just after it has taken it.
+	// What a worker leaves that is killed just after it has taken the job.
 	j, err := q.Change(t.Context(), id, func(j *queue.Job) error {
 		now := time.Now()
 		j.State, j.Worker, j.On, j.Attempt, j.Place, j.Began = queue.Running, "gone", "nowhere", 1, 1, &now
@@ -415,7 +415,7 @@ func TestScheduleMissed(t *testing.T) {
 	}
 }
 
-// TestNotify has a webhook told of a run that waits, of one that fails and of one that ends: each once, though it is down at first.
+// TestNotify has a webhook notified of a run that waits, of one that fails and of one that ends: each once, though it is down at first.
 func TestNotify(t *testing.T) {
 	s := newSite(t)
 	s.do("a", 0, "runs") // makes the stream
@@ -469,7 +469,7 @@ func TestNotify(t *testing.T) {
 		defer mu.Unlock()
 		return len(got) >= 3
 	})
-	// Who tells is killed, and another goes on where it was.
+	// Who notifies is killed, and another continues there.
 	_ = first.Process.Kill()
 	s.begin("n", "notify", "--url", "http://"+address+"/hook", "--name", "hook")
 	s.do("a", 0, "attach", got[2]["run"].(string), "--send", "approve="+got[2]["step"].(string), "--send", "continue")
