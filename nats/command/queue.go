@@ -320,7 +320,8 @@ func restoreFiles(ctx context.Context, l *link.Link, q *queue.Queue, runs string
 	if err != nil {
 		return err
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+	// One that is there may be another user's, in a directory that everyone may write to.
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
 	_, _, err = queue.Unpack(pack, dir)
