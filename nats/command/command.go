@@ -14,6 +14,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"moon/engine/history"
 	"moon/engine/journal"
 	"moon/exec/remote"
@@ -41,6 +43,7 @@ All commands of moon are there. In addition, and instead:
   moon-nats submit PLAYBOOK|PLAN, queue, cancel JOB  runs that wait for a worker
   moon-nats schedule NAME CRON PLAYBOOK|PLAN, schedules, unschedule NAME  jobs that are submitted at times
   moon-nats notify --url URL|--command CMD [--on waits,failed,done]  tell others what happens in runs
+  moon-nats forget RUN…                              remove runs from the stream
 
 Flags, before or after the command: --nats URL (or MOON_NATS, default nats://127.0.0.1:4222), --creds FILE, --ca FILE, --cert FILE and
 --key FILE, --replicas N, --lease TIME. moon-nats help COMMAND is moon's own help of a command.
@@ -93,6 +96,8 @@ func run(args []string) (int, error) {
 		return app.ExitDone, server(ctx, args[1:])
 	case "runs":
 		return with(ctx, o, func(l *link.Link) (int, error) { return app.ExitDone, runs(ctx, l) })
+	case "forget":
+		return with(ctx, o, func(l *link.Link) (int, error) { return app.ExitDone, forget(ctx, l, args[1:]) })
 	case "worker":
 		return with(ctx, o, func(l *link.Link) (int, error) { return app.ExitDone, worker(ctx, l, args[1:], o) })
 	case "submit", "queue", "cancel", "schedule", "schedules", "unschedule", "notify":
@@ -211,6 +216,31 @@ func runs(ctx context.Context, l *link.Link) error {
 	}
 	if len(ids) > shown {
 		fmt.Printf("and %d before them\n", len(ids)-shown)
+	}
+	return nil
+}
+
+// forget removes runs from the stream. Their directories on machines stay, for moon-nats prune there.
+func forget(ctx context.Context, l *link.Link, ids []string) error {
+	if len(ids) == 0 {
+		return errors.New("forget needs the ids of runs; moon-nats runs lists them")
+	}
+	for _, prefix := range ids {
+		id, err := mirror.Find(ctx, l, prefix)
+		if err != nil {
+			return err
+		}
+		holder, err := l.HolderOf(ctx, id)
+		if err != nil {
+			return err
+		}
+		if holder != nil {
+			return fmt.Errorf("%s is in progress: %s on %s, process %d, has it", id, holder.User, holder.Host, holder.PID)
+		}
+		if err := l.Runs.Purge(ctx, jetstream.WithPurgeSubject(link.All(id))); err != nil {
+			return fmt.Errorf("forget %s: %w", id, err)
+		}
+		fmt.Printf("%s is forgotten\n", id)
 	}
 	return nil
 }

@@ -104,6 +104,8 @@ func Dial(ctx context.Context, o Options) (_ *Link, err error) {
 	set := []nats.Option{
 		nats.Name("moon"), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond), nats.RetryOnFailedConnect(false),
 		nats.Timeout(patience),
+		// A server may be there and say nothing. Then another one is taken, long before the run ends for it.
+		nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2),
 	}
 	if o.Credentials != "" {
 		set = append(set, nats.UserCredentials(o.Credentials))

@@ -116,16 +116,8 @@ func Make(ctx context.Context, l *link.Link, runs, id string) (_ *Mirror, err er
 	if m.old, err = os.ReadFile(m.journal.Name()); err != nil {
 		return nil, err
 	}
-	// Everything that is there now; what comes meanwhile is for Follow.
-	info, err := l.Runs.Info(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read run %s: %w", id, err)
-	}
-	if err := m.read(ctx, info.State.LastSeq); err != nil {
+	if err := m.catchUp(ctx); err != nil {
 		return nil, err
-	}
-	if m.last == 0 {
-		return nil, fmt.Errorf("the stream has no run %s", id)
 	}
 	// Lines that were written here and not taken by the stream have not happened: nothing followed from them.
 	if err := m.journal.Truncate(m.size); err != nil {
@@ -133,6 +125,49 @@ func Make(ctx context.Context, l *link.Link, runs, id string) (_ *Mirror, err er
 	}
 	return m, errors.Join(m.clean(), m.sync())
 }
+
+// catchUp reads everything that is there now; what comes meanwhile is for Follow. Only the leader of the servers knows how much that is: the
+// one that is read from may have been away, and be behind.
+func (m *Mirror) catchUp(ctx context.Context) error {
+	last, err := m.link.Runs.GetLastMsgForSubject(ctx, link.Journal(m.id))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return fmt.Errorf("the stream has no run %s", m.id)
+	}
+	if err != nil {
+		return fmt.Errorf("read run %s: %w", m.id, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, catchUpWithin)
+	defer cancel()
+	for m.last < last.Sequence {
+		before := m.seen
+		err := m.read(ctx, last.Sequence)
+		if err == nil && m.seen == before && m.last < last.Sequence {
+			err = m.readEach(ctx, last.Sequence)
+		}
+		if err != nil {
+			return fmt.Errorf("read run %s up to message %d of the stream, which gave it up to %d: %w", m.id, last.Sequence, m.seen, err)
+		}
+	}
+	return nil
+}
+
+// readEach reads message by message from the leader. It is slow, and needs no reader that a server must know.
+func (m *Mirror) readEach(ctx context.Context, until uint64) error {
+	for m.seen < until {
+		msg, err := m.link.Runs.GetMsg(ctx, m.seen+1, jetstream.WithGetMsgSubject(link.All(m.id)))
+		if err != nil {
+			return err
+		}
+		if err := m.take(msg.Subject, msg.Header, msg.Data, msg.Sequence); err != nil {
+			return err
+		}
+		m.seen = msg.Sequence
+	}
+	return nil
+}
+
+// catchUpWithin is how long it may take to read a run: the largest has some hundred megabytes.
+const catchUpWithin = 2 * time.Minute
 
 // clean removes values and plans that were written here and that the stream does not have: a run that writes one again finds it missing, and
 // sends it. Output is left, as it may be all that there is of a step that was lost.
@@ -167,8 +202,8 @@ func (m *Mirror) read(ctx context.Context, until uint64) error {
 	if err != nil {
 		return fmt.Errorf("read run %s: %w", m.id, err)
 	}
-	if until > 0 && c.CachedInfo() != nil && c.CachedInfo().NumPending == 0 {
-		return nil
+	if info := c.CachedInfo(); until > 0 && info != nil && info.NumPending == 0 {
+		return nil // there is nothing, or not yet
 	}
 	list, err := c.Messages()
 	if err != nil {
@@ -177,7 +212,14 @@ func (m *Mirror) read(ctx context.Context, until uint64) error {
 	defer list.Stop()
 	defer context.AfterFunc(ctx, list.Stop)()
 	for {
-		msg, err := list.Next()
+		msg, err := list.Next(jetstream.NextMaxWait(silence))
+		if errors.Is(err, nats.ErrTimeout) {
+			// The server that is read from may have crashed with what it knew of this reader; then another one is begun.
+			if until > 0 || m.isBehind(ctx) {
+				return nil
+			}
+			continue
+		}
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -188,31 +230,41 @@ func (m *Mirror) read(ctx context.Context, until uint64) error {
 		if err != nil {
 			return fmt.Errorf("read run %s: %w", m.id, err)
 		}
-		if err := m.take(msg, meta.Sequence.Stream); err != nil {
+		if err := m.take(msg.Subject(), msg.Headers(), msg.Data(), meta.Sequence.Stream); err != nil {
 			return err
 		}
 		m.seen = meta.Sequence.Stream
-		if until > 0 && (meta.NumPending == 0 || meta.Sequence.Stream >= until) {
+		if until > 0 && (meta.NumPending == 0 || meta.Sequence.Stream >= until) { // the last may be of another run
 			return nil
 		}
 	}
 }
 
+// silence is how long a reader waits before it doubts that there is nothing to read.
+const silence = 3 * time.Second
+
+// isBehind reports whether the stream has more of the run than was read.
+func (m *Mirror) isBehind(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
+	last, err := m.link.Runs.GetLastMsgForSubject(ctx, link.Journal(m.id))
+	return err == nil && last.Sequence > m.seen
+}
+
 // take writes one message to the disk.
-func (m *Mirror) take(msg jetstream.Msg, seq uint64) error {
-	h := msg.Headers()
+func (m *Mirror) take(subject string, h nats.Header, data []byte, seq uint64) error {
 	writer := h.Get(link.Writer)
-	if strings.HasSuffix(msg.Subject(), ".journal") {
+	if strings.HasSuffix(subject, ".journal") {
 		if m.writer != "" && writer != m.writer {
 			m.former[m.writer] = true
 		}
 		m.last, m.writer = seq, writer
-		return m.takeLines(msg.Data())
+		return m.takeLines(data)
 	}
 	if m.former[writer] {
 		return nil
 	}
-	return m.takePiece(h.Get(link.Path), h.Get(link.Offset), msg.Data())
+	return m.takePiece(h.Get(link.Path), h.Get(link.Offset), data)
 }
 
 // takeLines writes a part of the journal, where it is not there already.

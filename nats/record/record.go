@@ -386,7 +386,7 @@ func (at *run) ask(r control.Request) control.Answer {
 	return a
 }
 
-// end gives the run up: it is over, or this process is.
+// end leaves the run: it is over, or this process is.
 func (at *run) end() {
 	at.stop()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)

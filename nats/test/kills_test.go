@@ -1,8 +1,10 @@
 package test
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -27,6 +29,7 @@ type cluster struct {
 	listen  []string
 	routes  []string
 	servers []*exec.Cmd
+	gone    [3]chan error
 }
 
 func newCluster(s *site) *cluster {
@@ -46,9 +49,34 @@ func newCluster(s *site) *cluster {
 	return c
 }
 
+// start starts a server, and again if its port is not free yet.
 func (c *cluster) start(i int) {
-	c.servers[i], _ = c.s.begin("srv", "serve", "--listen", c.listen[i], "--dir", fmt.Sprintf("%s/server%d", c.s.dir, i), "--name", fmt.Sprint("n", i),
-		"--cluster", strings.TrimPrefix(c.routes[i], "nats://"), "--routes", strings.Join(c.routes, ","))
+	c.s.t.Helper()
+	var said *bytes.Buffer
+	for range 5 {
+		c.servers[i], said = c.s.begin("srv", "serve", "--listen", c.listen[i], "--dir", fmt.Sprintf("%s/server%d", c.s.dir, i), "--name", fmt.Sprint("n", i),
+			"--cluster", strings.TrimPrefix(c.routes[i], "nats://"), "--routes", strings.Join(c.routes, ","))
+		gone := make(chan error, 1)
+		c.gone[i] = gone
+		go func() { gone <- c.servers[i].Wait() }()
+		for range 100 {
+			if conn, err := net.DialTimeout("tcp", c.listen[i], time.Second); err == nil {
+				_ = conn.Close()
+				return
+			}
+			if len(gone) > 0 {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+	c.s.t.Fatalf("server %d does not start:\n%s", i, said)
+}
+
+// kill ends a server as a loss of power does.
+func (c *cluster) kill(i int) {
+	_ = c.servers[i].Process.Kill()
+	<-c.gone[i]
 }
 
 // TestKills kills what runs a playbook, and the servers that keep it, one at a time and at random, and has the run continue on one of three
@@ -65,6 +93,7 @@ func TestKills(t *testing.T) {
 	for killed := 0; killed < kills() && !t.Failed(); {
 		// The servers keep all runs; the machines and the log are those of one.
 		killed += max(killRun(t, &site{t: t, dir: t.TempDir(), url: all.url, env: all.env}, c, random), 1)
+		t.Logf("%d killed", killed)
 	}
 }
 
@@ -101,8 +130,7 @@ func killRun(t *testing.T, s *site, c *cluster, random *rand.Rand) (killed int) 
 				_ = c.servers[victim].Process.Signal(syscall.SIGCONT)
 			default:
 				killed++
-				_ = c.servers[victim].Process.Kill()
-				_ = c.servers[victim].Wait()
+				c.kill(victim)
 				wait(300 * time.Millisecond)
 				c.start(victim)
 				wait(time.Second) // two of three have to be there, or nothing is taken
@@ -134,12 +162,14 @@ func done(s *site, t *testing.T) bool {
 func runs(s *site, t *testing.T) string {
 	t.Helper()
 	var out []byte
-	s.until("an answer of the servers", func() bool {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		var err error
-		out, err = s.cmd("d", "runs").CombinedOutput()
-		return err == nil
-	})
-	return string(out)
+		if out, err = s.cmd("d", "runs").CombinedOutput(); err == nil {
+			return string(out)
+		}
+	}
+	t.Fatalf("the servers do not answer; at last:\n%s", out)
+	return ""
 }
 
 // check compares the log of the steps with what the journal says of them.

@@ -136,7 +136,13 @@ func (s *site) journal(machine string) string {
 // id is that of the run of the site, or "".
 func (s *site) id() string {
 	s.t.Helper()
-	for line := range strings.Lines(s.try("d", "runs")) {
+	var out []byte
+	s.until("an answer of the servers", func() (is bool) {
+		var err error
+		out, err = s.cmd("d", "runs").CombinedOutput()
+		return err == nil
+	})
+	for line := range strings.Lines(string(out)) {
 		if id, _, _ := strings.Cut(line, " "); strings.Contains(line, s.dir) {
 			return id
 		}
@@ -148,7 +154,13 @@ func (s *site) id() string {
 func (s *site) starts(machine string) (started, again map[string]int) {
 	s.t.Helper()
 	started, again = map[string]int{}, map[string]int{}
-	out := s.do(machine, 0, "show", s.id(), "--events")
+	var out string
+	id := s.id()
+	s.until("the events", func() bool {
+		text, err := s.cmd(machine, "show", id, "--events").Output()
+		out = string(text)
+		return err == nil
+	})
 	for line := range strings.Lines(out) {
 		var e struct{ Type, Name, Step string }
 		if err := json.Unmarshal([]byte(line), &e); err != nil {

@@ -56,6 +56,10 @@ func TestCommandsFromElsewhere(t *testing.T) {
 	if got := s.do("b", 2, "attach", "--send", "pause"); !strings.Contains(got, "is not in progress (done)") {
 		t.Errorf("afterwards: %s", got)
 	}
+	s.do("b", 0, "forget", s.id())
+	if got := s.do("c", 0, "runs"); got != "" {
+		t.Errorf("the stream still has\n%s", got)
+	}
 }
 
 // TestKilledAndResumed kills the process of a run, and continues the run on another machine when its lease is over.
