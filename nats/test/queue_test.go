@@ -463,7 +463,16 @@ func TestNotify(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = asks.Process.Kill() })
-	s.until("the run can be reached", func() bool { return strings.Contains(s.try("a", "attach", "--send", "continue"), "accepted") })
+	// By its id: the latest run is one of the latest second.
+	asked := func() string {
+		for line := range strings.Lines(s.try("a", "runs")) {
+			if id, _, _ := strings.Cut(line, " "); strings.Contains(line, "asks.yml") {
+				return id
+			}
+		}
+		return "00000000"
+	}
+	s.until("the run can be reached", func() bool { return strings.Contains(s.try("a", "attach", asked(), "--send", "continue"), "accepted") })
 	s.until("what waits is told", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
