@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: check check-nats kills-nats build vet test race packages whole full lint lint-code fmt golden oracle oracle-addresses fuzz assault soak histories ansible ansible-golden ansible-real ansible-random bench bench-hosts perf try demo pictures cover clean
+.PHONY: check check-nats kills-nats queue-nats build vet test race packages whole full lint lint-code fmt golden oracle oracle-addresses fuzz assault soak histories ansible ansible-golden ansible-real ansible-random bench bench-hosts perf try demo pictures cover clean
 
 check: build vet race ## what CI runs
 
@@ -49,6 +49,9 @@ whole:
 	$(PLAIN) test $(STRIPPED) -short -timeout 30m -vet=off -run '$(ALONE)' ./engine ./tui
 
 # The module that keeps runs in a stream of NATS has a go.mod of its own, and moon needs nothing of it.
+queue-nats: ## 10,000 jobs submitted, and drained by two workers for a minute; docs/nats-events.md has the figures
+	cd nats && JOBS=10000 $(GO) test -v -run 'TestManyJobs$$' ./test
+
 check-nats: ## the nested module nats/: builds, vets and tests it
 	cd nats && $(PLAIN) vet ./... && $(PLAIN) test $(STRIPPED) -timeout 20m ./...
 

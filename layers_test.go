@@ -160,15 +160,18 @@ var layers = map[string][]string{
 	"internal/cli/installing": {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
 	"internal/cli/modules":    {"internal/diag", "plan/collection", "plan/playbook"},
 	// A module of its own, which moon does not need.
-	"nats/link":    {}, // names and a connection
-	"nats/record":  {"engine/control", "engine/journal", "events/rundir", "nats/link"},
-	"nats/mirror":  {"engine/control", "engine/history", "events/rundir", "nats/link"},
-	"nats/serve":   {},                            // a server
-	"nats/session": {"nats/link"},                 // bytes and how they arrive: it starts nothing
-	"nats/agent":   {"nats/session", "nats/link"}, // hosts: it knows no runs and no frames
-	"nats/test":    {"nats/command", "nats/link", "nats/serve"},
-	"nats/command": {"engine/history", "engine/journal", "exec/remote", "exec/way", "internal/app", "internal/app/statedir", "internal/cli", "nats/agent", "nats/session", "nats/link", "nats/mirror", "nats/record", "nats/serve"},
-	"nats":         {"nats/command"},
+	"nats/link":     {}, // names and a connection
+	"nats/record":   {"engine/control", "engine/journal", "events/rundir", "nats/link"},
+	"nats/mirror":   {"engine/control", "engine/history", "events/rundir", "nats/link"},
+	"nats/serve":    {},                            // a server
+	"nats/session":  {"nats/link"},                 // bytes and how they arrive: it starts nothing
+	"nats/agent":    {"nats/session", "nats/link"}, // hosts: it knows no runs and no frames
+	"nats/queue":    {"events", "nats/link"},       // it starts no processes, and reads of a plan what it has to
+	"nats/schedule": {"nats/link", "nats/queue"},
+	"nats/notify":   {"nats/link"}, // it reads journals as anyone outside would
+	"nats/test":     {"nats/command", "nats/link", "nats/queue", "nats/serve"},
+	"nats/command":  {"engine/control", "engine/history", "engine/journal", "events", "exec/remote", "exec/way", "internal/app", "internal/app/statedir", "internal/cli", "nats/agent", "nats/link", "nats/mirror", "nats/notify", "nats/queue", "nats/record", "nats/schedule", "nats/serve", "nats/session"},
+	"nats":          {"nats/command"},
 
 	"internal/cli/lastview":  {"internal/app", "plan", "tui"}, // a file: it shows nothing
 	"internal/cli/nearby":    {"internal/pattern", "internal/diag", "plan"},
@@ -229,12 +232,12 @@ var owners = []struct {
 	by   []string
 	why  string
 }{
-	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes", "nats/agent", "nats/command", "nats/test"}, "processes have one owner, which kills their whole group; remote and the worker of nats start only other selves of moon; what an agent of nats starts must outlive a kill of it, to see the end of its input and end its own steps in order; tape, assault and fakes, which are no part of it, moon and its tests"},
+	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes", "nats/agent", "nats/command", "nats/test"}, "processes have one owner, which kills their whole group; remote and the worker of nats start only other selves of moon, and notify the command that it is given; what an agent of nats starts must outlive a kill of it, to see the end of its input and end its own steps in order; tape, assault and fakes, which are no part of it, moon and its tests"},
 	{"github.com/alecthomas/kong", []string{"internal/cli"}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"internal/install", "exec/pymodule", "plan/playbook", "plan/playbook/placed", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},
-	{"net", []string{"internal/install", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret", "nats/link", "nats/serve"}, "the only doors are the socket of a run, what steps reach for, the servers of collections, and that of moon-nats; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
+	{"net", []string{"internal/install", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret", "nats/link", "nats/notify", "nats/serve"}, "the only doors are the socket of a run, what steps reach for, the servers of collections, and those of moon-nats; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},
 }
 

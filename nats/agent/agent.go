@@ -134,7 +134,7 @@ func passes(err error) bool {
 	return errors.Is(err, nats.ErrNoServers) || errors.Is(err, nats.ErrTimeout) || errors.As(err, &network)
 }
 
-// claimNames makes sure that there is no other agent of the names.
+// claimNames makes sure that no other agent has the names.
 func (a *Agent) claimNames(ctx context.Context) error {
 	for _, name := range a.o.Names {
 		if _, err := a.link.Conn.Subscribe(link.ToAgent(name, "who"), func(m *nats.Msg) { a.hear(name, m.Data) }); err != nil {

@@ -42,8 +42,11 @@ All commands of moon are there. In addition, and instead:
   moon-nats resume RUN [--take]                      continue a run here whose process is gone; --take: from a process that lives
   moon-nats agent [--name NAME]                      on a host: connect from there, and serve it to plays by ` + "`connection: nats`" + `
   moon-nats connect [-t] HOST COMMAND                run a command there; -t: with a terminal
+  moon-nats worker [--labels A,B] [--at-once N]      run jobs of the queue, and resume runs whose process is gone, as they come
+  moon-nats submit PLAYBOOK|PLAN, queue, cancel JOB  runs that wait for a worker
+  moon-nats schedule NAME CRON PLAYBOOK|PLAN, schedules, unschedule NAME  jobs that are submitted at times
+  moon-nats notify --url URL|--command CMD [--on waits,failed,done]  tell others what happens in runs
   moon-nats forget RUN…                              remove runs from the stream
-  moon-nats worker                                   resume runs whose process is gone, as they come
 
 Flags, before or after the command: --nats URL (or MOON_NATS, default nats://127.0.0.1:4222), --creds FILE, --ca FILE, --cert FILE and
 --key FILE, --replicas N, --lease TIME. moon-nats help COMMAND is moon's own help of a command.
@@ -117,6 +120,8 @@ func run(args []string) (int, error) {
 		return with(ctx, o, func(l *link.Link) (int, error) { return app.ExitDone, forget(ctx, l, args[1:]) })
 	case "worker":
 		return with(ctx, o, func(l *link.Link) (int, error) { return app.ExitDone, worker(ctx, l, args[1:], o) })
+	case "submit", "queue", "cancel", "schedule", "schedules", "unschedule", "notify":
+		return with(ctx, o, func(l *link.Link) (int, error) { return queued(ctx, l, args[0], args[1:]) })
 	case "attach", "show":
 		if slices.Contains(args, "--help") {
 			return passOn(nil, args...), nil
@@ -135,6 +140,9 @@ func run(args []string) (int, error) {
 		return with(ctx, o, func(l *link.Link) (int, error) {
 			r := record.New(l)
 			defer r.Close()
+			if err := bindTo(ctx, l, r); err != nil {
+				return app.ExitUsage, err
+			}
 			return passOn(r, args...), nil
 		})
 	}

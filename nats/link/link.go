@@ -49,6 +49,7 @@ type Link struct {
 	User   string // who this process is, as a word of a subject
 
 	LeaseFor time.Duration // how long a process counts as alive that says nothing
+	Copies   int           // of each message, in what this process makes
 
 	denied     sync.Map // subjects that the servers do not let this user write to
 	deniedRead sync.Map // and those that it may not read
@@ -165,6 +166,7 @@ func Dial(ctx context.Context, o Options) (_ *Link, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*patience)
 	defer cancel()
 	copies := cmp.Or(o.Replicas, 1)
+	l.Copies = copies
 	// What is there is taken as it is: its limits are those of who runs the servers.
 	l.Runs, err = l.JS.Stream(ctx, Stream)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -192,6 +194,19 @@ func Dial(ctx context.Context, o Options) (_ *Link, err error) {
 	}
 	l.LeaseFor = cmp.Or(status.TTL(), usualLease)
 	return l, nil
+}
+
+// Bucket is one of keys and values, which is made where it is missing. What is there is taken as it is.
+func (l *Link) Bucket(ctx context.Context, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+	kv, err := l.JS.KeyValue(ctx, c.Bucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		c.Replicas = l.Copies
+		kv, err = l.JS.CreateOrUpdateKeyValue(ctx, c)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the bucket %s: %w", c.Bucket, err)
+	}
+	return kv, nil
 }
 
 // Close ends the connection.

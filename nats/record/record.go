@@ -32,6 +32,9 @@ const outage = 30 * time.Second
 
 // Recorder keeps the runs of this process in the stream. Its Watch is for journal.Disk.
 type Recorder struct {
+	// Begin is asked before a new run has a first record; its error keeps the run from beginning. It may be nil.
+	Begin func(run string) error
+
 	link   *link.Link
 	writer string
 
@@ -107,6 +110,11 @@ func (r *Recorder) Watch(op journal.Op) error {
 		return nil
 	}
 	if op.Kind == journal.OpCreate && name == filepath.Base(rundir.Journal("")) {
+		if r.Begin != nil {
+			if err := r.Begin(filepath.Base(dir)); err != nil {
+				return err
+			}
+		}
 		r.begin(dir, 0)
 		return nil
 	}

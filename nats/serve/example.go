@@ -17,12 +17,13 @@ accounts {
     users: [
       # Executes runs: writes journals, holds leases, makes the stream, answers requests; opens sessions to hosts, and is root there if their agents are.
       { user: "runner", password: "change-me-1", permissions: {
-          publish:   ["moon.runs.>", "moon.control.*.runner", "$JS.API.>", "$JS.FC.>", "$KV.MOON_LEASES.>", "moon.agents.>"]
+          publish:   ["moon.runs.>", "moon.control.*.runner", "moon.queue.>", "$JS.API.>", "$JS.ACK.>", "$JS.FC.>", "moon.agents.>",
+            "$KV.MOON_LEASES.>", "$KV.MOON_JOBS.>", "$KV.MOON_LOCKS.>", "$KV.MOON_SCHEDULES.>", "$O.MOON_PLANS.>"]
           subscribe: ["moon.control.>", "_INBOX_runner.>", "moon.sessions.>"]
           allow_responses: { max: 1, expires: "2m" } } }
       # The agent of the host web1, and of no other: each host has a user of its own like this. In a name all but letters, digits, - and _
       # is written as in URLs: web1%2Eexample%2Ecom.
-      { user: "web1", password: "change-me-4", permissions: {
+      { user: "web1", password: "change-me-5", permissions: {
           publish:   ["moon.agents.web1.who", "moon.sessions.web1.>"]
           subscribe: ["moon.agents.web1.>"] } }
       # Attends runs: approves, skips, retries, under no other name than this one.
@@ -32,6 +33,14 @@ accounts {
             "$JS.API.CONSUMER.CREATE.MOON_RUNS.>", "$JS.API.CONSUMER.MSG.NEXT.MOON_RUNS.>", "$JS.API.CONSUMER.DELETE.MOON_RUNS.>",
             "$JS.API.CONSUMER.INFO.MOON_RUNS.>", "$JS.API.DIRECT.GET.KV_MOON_LEASES.>", "$JS.API.DIRECT.GET.MOON_RUNS.>", "$JS.FC.>"]
           subscribe: ["_INBOX_ada.>"] } }
+      # Submits jobs, and stops its runs; a worker runs whatever is submitted, as the user that it is. A worker has to have been there once.
+      { user: "submitter", password: "change-me-4", permissions: {
+          publish:   ["moon.control.*.submitter", "moon.queue.>", "$KV.MOON_JOBS.>", "$KV.MOON_SCHEDULES.>", "$O.MOON_PLANS.>",
+            "$JS.API.STREAM.INFO.*", "$JS.API.DIRECT.GET.KV_MOON_LEASES.>", "$JS.API.DIRECT.GET.KV_MOON_JOBS.>",
+            "$JS.API.DIRECT.GET.KV_MOON_SCHEDULES.>", "$JS.API.DIRECT.GET.OBJ_MOON_PLANS.>",
+            "$JS.API.CONSUMER.CREATE.KV_MOON_JOBS.>", "$JS.API.CONSUMER.CREATE.KV_MOON_SCHEDULES.>",
+            "$JS.API.CONSUMER.DELETE.KV_MOON_JOBS.>", "$JS.API.CONSUMER.DELETE.KV_MOON_SCHEDULES.>", "$JS.FC.>"]
+          subscribe: ["_INBOX_submitter.>"] } }
       # Watches runs, and can do nothing to them. What is published reads the stream, from any place in it, and who has which run.
       { user: "watcher", password: "change-me-3", permissions: {
           publish:   [

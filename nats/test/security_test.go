@@ -28,7 +28,9 @@ func newGuardedSite(t *testing.T) (s *site, as func(user string) string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Shutdown(); server.WaitForShutdown() })
-	passwords := map[string]string{"runner": "change-me-1", "ada": "change-me-2", "watcher": "change-me-3", "web1": "change-me-4"}
+	passwords := map[string]string{
+		"runner": "change-me-1", "ada": "change-me-2", "watcher": "change-me-3", "submitter": "change-me-4", "web1": "change-me-5",
+	}
 	host := strings.TrimPrefix(server.ClientURL(), "nats://")
 	return s, func(user string) string {
 		if user == "" {
