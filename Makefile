@@ -53,7 +53,7 @@ queue-nats: ## 10,000 jobs submitted, and drained by two workers for a minute; d
 	cd nats && JOBS=10000 $(GO) test -v -run 'TestManyJobs$$' ./test
 
 check-nats: ## the nested module nats/: builds, vets and tests it
-	cd nats && $(PLAIN) vet ./... && $(PLAIN) test $(STRIPPED) -timeout 20m ./...
+	cd nats && $(PLAIN) vet ./... && $(PLAIN) test $(STRIPPED) -short -timeout 20m ./...
 
 kills-nats: ## 300 processes of runs and servers killed at random, in a cluster of three; KILLS_SEED=n replays one
 	cd nats && KILLS=300 $(GO) test -timeout 3h -v -run 'TestKills$$' ./test

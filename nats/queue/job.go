@@ -179,7 +179,7 @@ func (q *Queue) enqueue(ctx context.Context, j *Job) error {
 	return nil
 }
 
-// ErrNoJob says that there is no job of that id.
+// ErrNoJob says that no job has that id.
 var ErrNoJob = errors.New("there is no such job; moon-nats queue lists them")
 
 // Get is a job, and the revision that a change of it must name.

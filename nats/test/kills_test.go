@@ -82,6 +82,9 @@ func (c *cluster) kill(i int) {
 // TestKills kills what runs a playbook, and the servers that keep it, one at a time and at random, and has the run continue on one of three
 // machines, until so many have been killed. Nothing may run that the stream does not know of, or twice without a decision.
 func TestKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills servers for a minute, and more; make kills-nats")
+	}
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("KILLS_SEED"); text != "" {
 		seed, _ = strconv.ParseUint(text, 10, 64)

@@ -87,6 +87,7 @@ func TestKilledAndResumed(t *testing.T) {
 // TestFencedWriter stops a process without killing it, takes its run, and lets it go on: it starts nothing more.
 func TestFencedWriter(t *testing.T) {
 	s := newSite(t)
+	s.env = append(s.env, "MOON_NATS_LEASE=20s") // it is refused because of the lease, however slow this machine is
 	run, out := s.begin("a", "run", s.playbook(lines(6, "0.3")))
 	s.until("two steps", func() bool { return len(s.log()) == 2 })
 	if err := run.Process.Signal(syscall.SIGSTOP); err != nil {
