@@ -21,7 +21,7 @@ const (
 	Exit  Kind = 'x' // how the program has ended, as an Ending; the last one
 )
 
-// Frames that are no items: they have no number, and are not sent again.
+// Frames that carry no item: they have no number, and are not sent again.
 const (
 	beat   Kind = 'b' // it lives, and has got that much
 	hangUp Kind = 'h' // it has gone, on purpose
