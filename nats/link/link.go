@@ -37,6 +37,9 @@ const leases = "MOON_LEASES"
 // usualLease is Options.Lease.
 const usualLease = 10 * time.Second
 
+// electedWithin is how long the servers of a cluster may take to agree on a leader.
+const electedWithin = 20 * time.Second
+
 // patience bounds a request to the servers.
 const patience = 5 * time.Second
 
@@ -87,6 +90,26 @@ type DeniedError struct{ User string }
 
 func (e *DeniedError) Error() string {
 	return e.User + " may not do this: the servers do not permit it"
+}
+
+// attempt is how long one request to the servers may take, of those that Insist makes.
+const attempt = 3 * time.Second
+
+// Insist asks the servers until they answer: while a cluster elects a leader, a request may be lost. What they answer is what counts, also
+// an error.
+func Insist(ctx context.Context, within time.Duration, ask func(context.Context) error) error {
+	for end := time.Now().Add(within); ; {
+		once, cancel := context.WithTimeout(ctx, attempt)
+		err := ask(once)
+		cancel()
+		// Only what says nothing of the question is asked again.
+		silent := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) ||
+			errors.Is(err, jetstream.ErrNoStreamResponse)
+		if err == nil || !silent || ctx.Err() != nil || time.Now().After(end) {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 }
 
 // Ask sends a request, and waits for the answer. If no process listens, the error is nats.ErrNoResponders.
@@ -311,9 +334,11 @@ type Holder struct {
 
 // HolderOf says who has a run; nil: no process.
 func (l *Link) HolderOf(ctx context.Context, id string) (*Holder, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	entry, err := l.Leases.Get(ctx, id)
+	var entry jetstream.KeyValueEntry
+	err := Insist(ctx, electedWithin, func(ctx context.Context) (err error) {
+		entry, err = l.Leases.Get(ctx, id)
+		return err
+	})
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return nil, nil
 	}

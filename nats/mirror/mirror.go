@@ -53,7 +53,11 @@ func (e *LiveError) Error() string {
 
 // List is the ids of the runs that the stream has, the latest first.
 func List(ctx context.Context, l *link.Link) ([]string, error) {
-	info, err := l.Runs.Info(ctx, jetstream.WithSubjectFilter("moon.runs.*.journal"))
+	var info *jetstream.StreamInfo
+	err := link.Insist(ctx, answeredWithin, func(ctx context.Context) (err error) {
+		info, err = l.Runs.Info(ctx, jetstream.WithSubjectFilter("moon.runs.*.journal"))
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list the runs of the stream: %w", err)
 	}
@@ -129,7 +133,11 @@ func Make(ctx context.Context, l *link.Link, runs, id string) (_ *Mirror, err er
 // catchUp reads everything that is there now; what comes meanwhile is for Follow. Only the leader of the servers knows how much that is: the
 // one that is read from may have been away, and be behind.
 func (m *Mirror) catchUp(ctx context.Context) error {
-	last, err := m.link.Runs.GetLastMsgForSubject(ctx, link.Journal(m.id))
+	var last *jetstream.RawStreamMsg
+	err := link.Insist(ctx, answeredWithin, func(ctx context.Context) (err error) {
+		last, err = m.link.Runs.GetLastMsgForSubject(ctx, link.Journal(m.id))
+		return err
+	})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return fmt.Errorf("the stream has no run %s", m.id)
 	}
@@ -141,10 +149,10 @@ func (m *Mirror) catchUp(ctx context.Context) error {
 	for m.last < last.Sequence {
 		before := m.seen
 		err := m.read(ctx, last.Sequence)
-		if err == nil && m.seen == before && m.last < last.Sequence {
+		if m.seen == before && m.last < last.Sequence {
 			err = m.readEach(ctx, last.Sequence)
 		}
-		if err != nil {
+		if err != nil && (m.seen == before || ctx.Err() != nil) {
 			return fmt.Errorf("read run %s up to message %d of the stream, which gave it up to %d: %w", m.id, last.Sequence, m.seen, err)
 		}
 	}
@@ -154,7 +162,11 @@ func (m *Mirror) catchUp(ctx context.Context) error {
 // readEach reads message by message from the leader. It is slow, and needs no reader that a server must know.
 func (m *Mirror) readEach(ctx context.Context, until uint64) error {
 	for m.seen < until {
-		msg, err := m.link.Runs.GetMsg(ctx, m.seen+1, jetstream.WithGetMsgSubject(link.All(m.id)))
+		var msg *jetstream.RawStreamMsg
+		err := link.Insist(ctx, answeredWithin, func(ctx context.Context) (err error) {
+			msg, err = m.link.Runs.GetMsg(ctx, m.seen+1, jetstream.WithGetMsgSubject(link.All(m.id)))
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -165,6 +177,9 @@ func (m *Mirror) readEach(ctx context.Context, until uint64) error {
 	}
 	return nil
 }
+
+// answeredWithin is how long the servers of a cluster may take to answer, while they agree on a leader.
+const answeredWithin = 30 * time.Second
 
 // catchUpWithin is how long it may take to read a run: the largest has some hundred megabytes.
 const catchUpWithin = 2 * time.Minute
@@ -196,7 +211,9 @@ func (m *Mirror) Dir() string { return m.dir }
 
 // read takes what the stream has up to a message, or, with 0, until ctx ends. It begins after what was taken before.
 func (m *Mirror) read(ctx context.Context, until uint64) error {
-	c, err := m.link.JS.OrderedConsumer(ctx, link.Stream, jetstream.OrderedConsumerConfig{
+	asking, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
+	c, err := m.link.JS.OrderedConsumer(asking, link.Stream, jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{link.All(m.id)}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: m.seen + 1,
 	})
 	if err != nil {
