@@ -532,7 +532,8 @@ func (e *Env) anyHanded(m *vars.Machine, name string) (val any, ok bool) {
 	return val, ok
 }
 
-// going are those of some hosts that have not failed or left. Planning takes it that none will; what is shown of it is asked again in the run.
+// going are those of some hosts that have not failed or left. Planning takes it that none will; what is shown of it is asked again in the
+// run.
 func (e *Env) going(hosts []string) []string {
 	at := -1
 	if e.At != nil {

@@ -63,7 +63,9 @@ func planCopy(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	if args.Src != "" {
 		name = filepath.Base(args.Src)
 	}
-	t := target{attrs: attrs, dirs: args.DirMode, from: from, force: args.Force, backup: args.Backup, validate: args.Validate, follow: args.Follow}
+	t := target{
+		attrs: attrs, dirs: args.DirMode, from: from, force: args.Force, backup: args.Backup, validate: args.Validate, follow: args.Follow,
+	}
 	return t.writeInto(ctx, a, c, args.Dest, name)
 }
 

@@ -29,8 +29,10 @@ func (g *gitStep) verifyCommit(ctx context.Context) error {
 	}
 	name := cmp.Or(g.args.Version, "HEAD")
 	if said.Code != 0 {
-		return fault.CommandError{RC: &said.Code, Class: fault.Fatal,
-			Message: fmt.Sprintf("git: %s has no signature that can be trusted: %s", name, whySignature(said.Stderr))}
+		return fault.CommandError{
+			RC: &said.Code, Class: fault.Fatal,
+			Message: fmt.Sprintf("git: %s has no signature that can be trusted: %s", name, whySignature(said.Stderr)),
+		}
 	}
 	if len(g.args.Signers) == 0 {
 		return nil

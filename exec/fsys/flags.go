@@ -17,11 +17,28 @@ var flagLetters = []struct {
 	bit    uint32
 	name   string // as Ansible calls it; "" for what it does not know
 }{
-	{'s', 0x1, "zero"}, {'u', 0x2, "undelete"}, {'S', 0x8, "synchronous"}, {'D', 0x10000, "dirsync"}, {'i', 0x10, "immutable"},
-	{'a', 0x20, "append"}, {'d', 0x40, "nodump"}, {'A', 0x80, "noatime"}, {'c', 0x4, "compressed"}, {'E', 0x800, "encrypted"},
-	{'j', 0x4000, "journalled"}, {'I', 0x1000, "indexed"}, {'t', 0x8000, "notail"}, {'T', 0x20000, "blockroot"}, {'e', 0x80000, "extents"},
-	{'C', 0x800000, "nocow"}, {'x', 0x2000000, ""}, {'F', 0x40000000, ""}, {'N', 0x10000000, "inline"}, {'P', 0x20000000, ""},
-	{'V', 0x100000, ""}, {'m', 0x400, ""},
+	{'s', 0x1, "zero"},
+	{'u', 0x2, "undelete"},
+	{'S', 0x8, "synchronous"},
+	{'D', 0x10000, "dirsync"},
+	{'i', 0x10, "immutable"},
+	{'a', 0x20, "append"},
+	{'d', 0x40, "nodump"},
+	{'A', 0x80, "noatime"},
+	{'c', 0x4, "compressed"},
+	{'E', 0x800, "encrypted"},
+	{'j', 0x4000, "journalled"},
+	{'I', 0x1000, "indexed"},
+	{'t', 0x8000, "notail"},
+	{'T', 0x20000, "blockroot"},
+	{'e', 0x80000, "extents"},
+	{'C', 0x800000, "nocow"},
+	{'x', 0x2000000, ""},
+	{'F', 0x40000000, ""},
+	{'N', 0x10000000, "inline"},
+	{'P', 0x20000000, ""},
+	{'V', 0x100000, ""},
+	{'m', 0x400, ""},
 }
 
 // Bits that let nothing be put in the place of a file.

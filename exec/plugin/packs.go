@@ -121,7 +121,8 @@ func removeOld(dir string) {
 	for _, e := range entries {
 		info, err := e.Info()
 		// What Python has compiled of a pack lies next to it, and is made again if it is missed.
-		if err == nil && (strings.HasSuffix(e.Name(), ".zip") || strings.Contains(e.Name(), ".code")) && time.Since(info.ModTime()) > keptFor {
+		kept := strings.HasSuffix(e.Name(), ".zip") || strings.Contains(e.Name(), ".code")
+		if err == nil && kept && time.Since(info.ModTime()) > keptFor {
 			_ = os.Remove(filepath.Join(dir, e.Name())) // another moon may have done it
 		}
 	}

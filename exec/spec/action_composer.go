@@ -35,10 +35,18 @@ type ComposerOption struct {
 // Options are the options that the step asks for.
 func (a *ComposerArgs) Options() []ComposerOption {
 	return []ComposerOption{
-		{"no-ansi", true}, {"no-interaction", true}, {"no-progress", true},
-		{"prefer-source", a.PreferSource}, {"prefer-dist", a.PreferDist}, {"no-dev", a.NoDev}, {"no-scripts", a.NoScripts},
-		{"no-plugins", a.NoPlugins}, {"apcu-autoloader", a.APCu}, {"optimize-autoloader", a.Optimize},
-		{"classmap-authoritative", a.Authoritative}, {"ignore-platform-reqs", a.IgnorePlatform},
+		{"no-ansi", true},
+		{"no-interaction", true},
+		{"no-progress", true},
+		{"prefer-source", a.PreferSource},
+		{"prefer-dist", a.PreferDist},
+		{"no-dev", a.NoDev},
+		{"no-scripts", a.NoScripts},
+		{"no-plugins", a.NoPlugins},
+		{"apcu-autoloader", a.APCu},
+		{"optimize-autoloader", a.Optimize},
+		{"classmap-authoritative", a.Authoritative},
+		{"ignore-platform-reqs", a.IgnorePlatform},
 	}
 }
 

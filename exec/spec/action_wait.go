@@ -104,25 +104,25 @@ var ConnectionStates = map[string]int{"ESTABLISHED": 1, "SYN_SENT": 2, "SYN_RECV
 // checkDrained checks what goes with `state: drained`, and splits its lists.
 func (a *WaitArgs) checkDrained(given func(string) bool) []Problem {
 	var problems []Problem
-	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
+	add := func(field, message string) { problems = append(problems, Problem{Field: field, Message: message}) }
 	a.ExcludeHosts, a.ActiveStates = splitCommas(strings.Join(a.ExcludeHosts, ",")), splitCommas(strings.Join(a.ActiveStates, ","))
 	if given("exclude_hosts") && a.State != "drained" {
-		add("exclude_hosts", "`exclude_hosts` goes with `state: drained` only", "")
+		add("exclude_hosts", "`exclude_hosts` goes with `state: drained` only")
 	}
 	if a.State == "drained" && (a.Port == 0 || a.Path != "") {
-		add("state", "`state: drained` is for a `port`", "")
+		add("state", "`state: drained` is for a `port`")
 	}
 	all := slices.Sorted(maps.Keys(ConnectionStates))
 	for _, state := range a.ActiveStates {
 		if _, known := ConnectionStates[state]; !known {
-			add("active_connection_states", "`active_connection_states` must be of "+strings.Join(all, ", ")+", found "+nameValue(state), "")
+			add("active_connection_states", "`active_connection_states` must be of "+strings.Join(all, ", ")+", found "+nameValue(state))
 		}
 	}
 	if len(a.ActiveStates) == 0 && a.State == "drained" {
 		a.ActiveStates = all
 	}
 	if a.ConnectTimeout <= 0 {
-		add("connect_timeout", "`connect_timeout` must be longer than nothing", "")
+		add("connect_timeout", "`connect_timeout` must be longer than nothing")
 	}
 	return problems
 }

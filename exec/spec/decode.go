@@ -63,7 +63,7 @@ func (a *Action) Decode(args map[string]any) (any, []Problem) {
 			return ok
 		})
 	}
-	if check, ok := v.Interface().(interface{ attributeProblems() []Problem }); ok && len(d.problems) == 0 {
+	if check, ok := reflect.TypeAssert[interface{ attributeProblems() []Problem }](v); ok && len(d.problems) == 0 {
 		d.problems = check.attributeProblems()
 	}
 	return v.Interface(), d.problems

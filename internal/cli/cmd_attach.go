@@ -149,7 +149,8 @@ func (c *attachCmd) screen(call *app.Invocation, past history.Past, state stated
 	if last == nil || end != nil {
 		return errors.Join(end, app.ExitOf(run.Result))
 	}
-	return errors.Join(plain.Report{Plan: last, Run: &run, Dir: past.Dir, ASCII: draw.ASCII(c.Glyphs, os.Getenv)}.Write(call.Out), app.ExitOf(run.Result))
+	report := plain.Report{Plan: last, Run: &run, Dir: past.Dir, ASCII: draw.ASCII(c.Glyphs, os.Getenv)}
+	return errors.Join(report.Write(call.Out), app.ExitOf(run.Result))
 }
 
 // orphaned is the end of a feed without an end of the run.

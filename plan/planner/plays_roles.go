@@ -130,8 +130,8 @@ func (p *playsState) visible(cs []*taskContext, t *playbook.Task, r *role) {
 	}
 }
 
-// unused are the contexts of the hosts on which a role has not run in this play with what it is given here, and what says so. As with Ansible
-// it has run where a task of its own was not skipped: elsewhere it has its turn here, and where only the run knows, that decides.
+// unused are the contexts of the hosts on which a role has not run in this play with what it is given here, and what says so. As with
+// Ansible it has run where a task of its own was not skipped: elsewhere it has its turn here, and where only the run knows, that decides.
 func (p *playsState) unused(cs []*taskContext, t *playbook.Task, r *role) (left []*taskContext, use string) {
 	c := cs[0]
 	dup, again := plan.FirstOf(t.AllowDup, r.files.Meta.AllowDup), t.Dynamic || strings.HasSuffix("."+t.ActionKey, ".import_role")

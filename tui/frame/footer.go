@@ -260,8 +260,8 @@ func (m Footer) failureTips(tips []keymap.Tip) []keymap.Tip {
 	if here {
 		tips = append(tips, keymap.TipOf(keymap.GateExclude, "skip"))
 	}
-	tips = append(append(tips, m.otherPaneTip()...), keymap.TipOf(keymap.RunContinue, words[1]), keymap.TipOf(keymap.RunLeave, m.LeaveWord("stop")),
-		keymap.TipOf(keymap.NeedNext, "next problem"))
+	tips = append(append(tips, m.otherPaneTip()...), keymap.TipOf(keymap.RunContinue, words[1]),
+		keymap.TipOf(keymap.RunLeave, m.LeaveWord("stop")), keymap.TipOf(keymap.NeedNext, "next problem"))
 	return append(tips, keymap.TipOf(keymap.CopyMenu, "copy"))
 }
 

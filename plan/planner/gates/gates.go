@@ -26,8 +26,8 @@ func Conditions(list []At) []plan.Condition {
 	return conds
 }
 
-// OfRole are gates that what is behind a use of a role gets, given the scope of that use, where the role is used again: they are met if none
-// of its tasks has run on the host. It has run if a task of its own, not of a role that it depends on, is known to.
+// OfRole are gates that what is behind a use of a role gets, given the scope of that use, where the role is used again: they are met if
+// none of its tasks has run on the host. It has run if a task of its own, not of a role that it depends on, is known to.
 func OfRole(p *plan.Plan, scope int, r *vars.Role, host string, pos diag.Pos) (open []At, ran bool) {
 	use := &p.Scopes[scope]
 	for i := use.First; i < use.Last; i++ {
