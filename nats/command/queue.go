@@ -345,8 +345,8 @@ func (t *tail) Write(p []byte) (int, error) {
 func (t *tail) last() string {
 	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
 	for _, l := range slices.Backward(lines) {
-		if strings.HasPrefix(l, "moon: ") {
-			return strings.TrimPrefix(l, "moon: ")
+		if said, is := strings.CutPrefix(l, "moon: "); is {
+			return said
 		}
 	}
 	return lines[len(lines)-1]

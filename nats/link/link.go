@@ -206,7 +206,9 @@ func Dial(ctx context.Context, o Options) (_ *Link, err error) {
 	}
 	l.Leases, err = l.JS.KeyValue(ctx, leases)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		l.Leases, err = l.JS.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: leases, TTL: cmp.Or(o.Lease, usualLease), Storage: jetstream.MemoryStorage, Replicas: copies})
+		l.Leases, err = l.JS.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+			Bucket: leases, TTL: cmp.Or(o.Lease, usualLease), Storage: jetstream.MemoryStorage, Replicas: copies,
+		})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find who has the runs: %w", err)

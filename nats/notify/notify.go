@@ -66,7 +66,7 @@ type created struct {
 
 // Kinds reads a list with commas.
 func Kinds(text string) (list []string, err error) {
-	for _, k := range strings.Split(text, ",") {
+	for k := range strings.SplitSeq(text, ",") {
 		if k = strings.TrimSpace(k); k != Waits && k != Failed && k != Done {
 			return nil, fmt.Errorf("--on takes waits, failed and done, with commas, and not %q", k)
 		}

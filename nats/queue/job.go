@@ -123,7 +123,7 @@ var labelOf = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // Labels reads a list with commas.
 func Labels(text string) (list []string, err error) {
-	for _, l := range strings.Split(text, ",") {
+	for l := range strings.SplitSeq(text, ",") {
 		if l = strings.TrimSpace(l); l == "" {
 			continue
 		}

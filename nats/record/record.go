@@ -75,11 +75,11 @@ func (r *Recorder) Adopt(dir string, last uint64) {
 	r.begin(dir, last)
 }
 
-func (r *Recorder) begin(dir string, last uint64) *run {
+func (r *Recorder) begin(dir string, last uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if at, ok := r.runs[dir]; ok {
-		return at
+	if _, ok := r.runs[dir]; ok {
+		return
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	at := &run{id: filepath.Base(dir), dir: dir, link: r.link, stop: stop, writer: r.writer, last: last, sent: map[string]int64{}}
@@ -87,7 +87,6 @@ func (r *Recorder) begin(dir string, last uint64) *run {
 	go at.renew(ctx)
 	go at.followOutput(ctx)
 	at.listen(ctx)
-	return at
 }
 
 // Close ends what is left of the runs: the process is about to end.
