@@ -202,16 +202,3 @@ func (a *Attached) Forecast(digest string) *events.Forecast {
 	}
 	return nil
 }
-
-// Predict is Session.Predict, but the run does not expect of the step what is predicted here.
-func (a *Attached) Predict(ctx context.Context, step int, o *Predictor) (*events.Prediction, error) {
-	s := a.begun()
-	if s == nil || step < 0 || step >= len(o.Plan.Steps) {
-		return nil, errReplaced
-	}
-	results := s.shown.Load()
-	if !results.about(o.Plan, s.first.plan) {
-		return nil, errReplaced
-	}
-	return o.predict(ctx, step, results), nil
-}

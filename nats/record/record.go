@@ -108,7 +108,7 @@ func (r *Recorder) Watch(op journal.Op) error {
 	if !ours {
 		return nil
 	}
-	if op.Kind == journal.OpCreate && name == filepath.Base(rundir.Journal("")) {
+	if op.Kind == journal.OpCreate && name == journalName {
 		if r.Begin != nil {
 			if err := r.Begin(filepath.Base(dir)); err != nil {
 				return err
@@ -121,16 +121,16 @@ func (r *Recorder) Watch(op journal.Op) error {
 	at := r.runs[dir]
 	r.mu.Unlock()
 	switch {
-	case at == nil && name == filepath.Base(rundir.Journal("")) && op.Kind == journal.OpWrite:
+	case at == nil && name == journalName && op.Kind == journal.OpWrite:
 		return fmt.Errorf("run %s is not in the stream; moon resume continues it", filepath.Base(dir))
 	case at == nil:
 		return nil
-	case name == filepath.Base(rundir.Journal("")) && op.Kind == journal.OpWrite:
+	case name == journalName && op.Kind == journal.OpWrite:
 		at.writing.Lock()
 		defer at.writing.Unlock()
 		at.pending.Write(op.Data)
 		return nil
-	case name == filepath.Base(rundir.Journal("")) && op.Kind == journal.OpSync:
+	case name == journalName && op.Kind == journal.OpSync:
 		return at.publish()
 	case op.Kind == journal.OpRename, op.Kind == journal.OpSync && strings.HasPrefix(name, outputs):
 		at.writing.Lock()
@@ -139,6 +139,9 @@ func (r *Recorder) Watch(op journal.Op) error {
 	}
 	return nil
 }
+
+// journalName is what the journal is called in the directory of a run.
+var journalName = filepath.Base(rundir.Journal(""))
 
 // outputs begins the names of files of output, in the directory of a run.
 var outputs = filepath.Base(rundir.Output("")) + "/"
