@@ -218,7 +218,7 @@ var layers = map[string][]string{
 	"plan/planner/probe":     {"plan/found", "exec/spec", "plan", "plan/eval/value", "plan/planner/problems", "secret"},
 	"plan/planner/problems":  {"internal/diag", "plan", "plan/eval/value", "plan/playbook"},
 	"plan/planner/prompts":   {"exec/spec", "plan", "plan/planner/known", "plan/planner/problems", "plan/playbook"},
-	"plan/planner/relay":     {"internal/diag", "plan", "plan/playbook", "plan/vars"}, // bindings for bindings: it plans nothing
+	"plan/planner/relay":     {"internal/diag", "plan", "plan/eval/value", "plan/playbook", "plan/vars"}, // bindings for bindings: it plans nothing
 	"plan/planner/gates":     {"internal/diag", "plan", "plan/playbook", "plan/vars"},
 	"plan/planner/standin":   {"internal/diag", "plan", "plan/loops", "plan/playbook"}, // tasks for tasks: it plans none of them
 	"plan/planner/tags":      {"internal/diag", "internal/suggest", "plan", "plan/planner/problems", "plan/eval", "plan/eval/value", "plan/playbook"},
