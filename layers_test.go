@@ -134,6 +134,9 @@ var layers = map[string][]string{
 
 	"internal/assault":     {}, // what tests say of themselves
 	"internal/assault/cmd": {"internal/assault"},
+	"internal/build":       {},              // what every program of moon may say of itself
+	"exec/agent":           {"exec/remote"}, // the far end only: hosts are sent what it imports
+	"cmd/moon-agent":       {"exec/agent", "exec/remote", "internal/build"},
 
 	"internal/test/fakes":   {"engine/journal", "events", "events/fact", "exec", "exec/exectest", "exec/process", "internal/cli", "tui/tuitest"}, // what the suites share; no program of moon's has it
 	"internal/test/ansible": {},                                                                                                                  // suites: they see moon from outside
@@ -149,7 +152,7 @@ var layers = map[string][]string{
 
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
-	"internal/app": {
+	"internal/app": {"internal/build",
 		"exec/python", "exec/sshargs", "plan/called", "plan/selector",
 		"plan/found", "plan/playbook",
 		"internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "events/rundir", "internal/app/statedir", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
@@ -179,6 +182,7 @@ var layers = map[string][]string{
 	"internal/cli/recorded":  {"internal/app", "plan", "plan/prior"},
 	"internal/cli/reference": {"exec/facts", "exec/spec", "internal/app", "internal/suggest", "plan/schema"},
 	"internal/cli": {
+		"exec/agent", "internal/build",
 		"plan/called",
 		"internal/cli/installing", "internal/cli/lastview", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference",
 		"plan/selector",
