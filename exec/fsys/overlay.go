@@ -287,12 +287,15 @@ func (f *Overlay) ID(kind, name string) (int, bool) {
 	defer standIns.mu.Unlock()
 	id, ok := standIns.of[kind+" "+name]
 	if !ok {
-		id = 1<<40 + len(standIns.of)
+		id = firstStandIn + len(standIns.of)
 		standIns.of[kind+" "+name] = id
 		IDNames.Store(kind[:1]+strconv.Itoa(id), name)
 	}
 	return id, true
 }
+
+// firstStandIn is no id of a user where numbers are large enough for that, and elsewhere a large one.
+const firstStandIn = 1 << (30 + 10*(^uint(0)>>63))
 
 // standIns are the numbers that stand for users and groups who do not exist.
 var standIns = struct {
