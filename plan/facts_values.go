@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"moon/plan/eval/value"
 	"moon/plan/vars"
@@ -60,7 +59,7 @@ func (f factsOf) Get(key string) (val any, ok bool) {
 		return true
 	}
 	at := f.e.Frame.ProducedAt
-	ok = f.m.Handed.Before(key, at, take) || f.m.Fact("ansible_"+strings.TrimPrefix(key, "ansible_"), at, take)
+	ok = f.m.InFacts(key, at, take)
 	switch {
 	case len(waits) > 0:
 		slices.Sort(waits)

@@ -227,6 +227,9 @@ func (f *hostFlags) connecting(o *plan.Options, set app.AnsibleSettings, call *a
 	if err := set.Apply(o); err != nil {
 		return err
 	}
+	if err := set.KeepFacts(o, call); err != nil {
+		return err
+	}
 	f.reachable(o, call, t)
 	if len(o.Hosts.Inventory) == 0 && len(set.Inventory) > 0 {
 		if o.Hosts.Inventory, err = set.InventoryPaths(); err != nil {
