@@ -211,6 +211,9 @@ func (s AnsibleSettings) ofPlays(o *plan.Options) error {
 		return err
 	}
 	o.Mode.FactsApart = !inject
+	if err := s.factFiles(o); err != nil {
+		return err
+	}
 	if _, err := s.Forks(); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"moon/internal/factcache"
 	"moon/internal/termtext"
 	"moon/plan"
+	"moon/plan/vars"
 )
 
 // factCaches are the ways of keeping facts that moon has.
@@ -28,8 +29,18 @@ func KeepsFacts(kind string) bool {
 	return false
 }
 
-// KeepFacts has planning and runs use the files of facts that the settings name, if they name any.
-func (s AnsibleSettings) KeepFacts(o *plan.Options, call *Invocation) error {
+// KeepFacts has planning and runs use the files of facts that a plan's settings name, if they name any.
+func (call *Invocation) KeepFacts(o *plan.Options) {
+	caches := &factcache.Caches{Warn: func(text string) {
+		if !call.Terminal.shown() {
+			fmt.Fprintf(call.Err, "moon: warning: %s\n", termtext.CleanName(text))
+		}
+	}}
+	o.Outside.StoredFacts, call.Session.Keep = caches.Read, caches.Keep
+}
+
+// factFiles puts into the options where facts are kept.
+func (s AnsibleSettings) factFiles(o *plan.Options) error {
 	kind, place := s.setting("defaults.fact_caching")
 	if !strings.HasSuffix(kind, "jsonfile") || !KeepsFacts(kind) {
 		return nil
@@ -51,12 +62,7 @@ func (s AnsibleSettings) KeepFacts(o *plan.Options, call *Invocation) error {
 	if err != nil {
 		return err
 	}
-	cache := &factcache.Cache{Dir: dir, Prefix: prefix, Timeout: timeout, Warn: func(text string) {
-		if !call.Terminal.shown() {
-			fmt.Fprintf(call.Err, "moon: warning: %s\n", termtext.CleanName(text))
-		}
-	}}
-	o.Mode.KeepsFacts, o.Outside.StoredFacts, call.Session.Keep = true, cache.Read, cache.Keep
+	o.Mode.FactFiles = vars.FactFiles{Dir: dir, Prefix: prefix, Timeout: timeout}
 	return nil
 }
 

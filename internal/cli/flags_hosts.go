@@ -227,9 +227,6 @@ func (f *hostFlags) connecting(o *plan.Options, set app.AnsibleSettings, call *a
 	if err := set.Apply(o); err != nil {
 		return err
 	}
-	if err := set.KeepFacts(o, call); err != nil {
-		return err
-	}
 	f.reachable(o, call, t)
 	if len(o.Hosts.Inventory) == 0 && len(set.Inventory) > 0 {
 		if o.Hosts.Inventory, err = set.InventoryPaths(); err != nil {
@@ -255,6 +252,7 @@ func (f *hostFlags) reachable(o *plan.Options, call *app.Invocation, t *app.Trus
 		answers, f.unanswered = ask(list)
 		return answers, f.unanswered
 	}
+	call.KeepFacts(o)
 	call.Session.Ask = app.Plugins{Of: o, Moon: Version}.Asker(call)
 	o.Outside.RunInventory = func(path string, args ...string) ([]byte, error) {
 		return call.Session.Ask(context.Background(), path, args...)

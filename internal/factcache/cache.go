@@ -14,40 +14,66 @@ import (
 
 	"moon/plan/eval/value"
 	"moon/plan/found"
+	"moon/plan/vars"
 )
 
 // maxFile is more than the facts of any host take, in bytes.
 const maxFile = 64 << 20
 
-// Cache is a directory with a file for each host. Its methods may be called at the same time.
-type Cache struct {
-	Dir    string // required; absolute
-	Prefix string // of the names of files
-	// Timeout is how old a file may be; 0: any age.
-	Timeout time.Duration
-	Warn    func(text string) // required
-	Now     func() time.Time  // nil: time.Now
+// Caches are those that the plans of a call of moon name. Its methods may be called at the same time.
+type Caches struct {
+	Warn func(text string) // required
+	Now  func() time.Time  // nil: time.Now
+
+	mu   sync.Mutex
+	open map[vars.FactFiles]*cache
+}
+
+// of is the cache of a plan.
+func (c *Caches) of(files vars.FactFiles) *cache {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	one, ok := c.open[files]
+	if !ok {
+		if one = (&cache{FactFiles: files, warn: c.Warn, now: c.Now}); one.now == nil {
+			one.now = time.Now
+		}
+		if c.open == nil {
+			c.open = map[vars.FactFiles]*cache{}
+		}
+		c.open[files] = one
+	}
+	return one
+}
+
+// Read gives the facts of a host under the names that they have as variables; nil if the host has none, or if they are too old.
+func (c *Caches) Read(files vars.FactFiles, host string) map[string]any {
+	one := c.of(files)
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	return one.read(host)
+}
+
+// cache is a directory with a file for each host.
+type cache struct {
+	vars.FactFiles
+
+	warn func(text string)
+	now  func() time.Time
 
 	mu    sync.Mutex
 	known map[string]map[string]any // what was read or written by this process, which does not become too old
 }
 
 // path is the file of a host; "" for a name that would lead out of the directory.
-func (c *Cache) path(host string) string {
+func (c *cache) path(host string) string {
 	if name := c.Prefix + host; host != "" && !strings.ContainsAny(host, "/\x00") && name != "." && name != ".." {
 		return filepath.Join(c.Dir, name)
 	}
 	return ""
 }
 
-// Read gives the facts of a host under the names that they have as variables; nil if the host has none, or if they are too old.
-func (c *Cache) Read(host string) map[string]any {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.read(host)
-}
-
-func (c *Cache) read(host string) map[string]any {
+func (c *cache) read(host string) map[string]any {
 	if known, ok := c.known[host]; ok {
 		return known
 	}
@@ -60,7 +86,7 @@ func (c *Cache) read(host string) map[string]any {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		c.Warn(fmt.Sprintf("the facts of %s that were kept cannot be read: %s; remove the file", host, err))
+		c.warn(fmt.Sprintf("the facts of %s that were kept cannot be read: %s; remove the file", host, err))
 		return nil
 	case facts == nil:
 		return nil
@@ -70,7 +96,7 @@ func (c *Cache) read(host string) map[string]any {
 }
 
 // note remembers the facts of a host.
-func (c *Cache) note(host string, facts map[string]any) {
+func (c *cache) note(host string, facts map[string]any) {
 	if c.known == nil {
 		c.known = map[string]map[string]any{}
 	}
@@ -78,21 +104,17 @@ func (c *Cache) note(host string, facts map[string]any) {
 }
 
 // load reads a file; nil if it is too old.
-func (c *Cache) load(path string) (map[string]any, error) {
+func (c *cache) load(path string) (map[string]any, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
-	}
-	now := time.Now
-	if c.Now != nil {
-		now = c.Now
 	}
 	switch {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	case info.Size() > maxFile:
 		return nil, fmt.Errorf("%s is larger than %d MiB", path, maxFile>>20)
-	case c.Timeout > 0 && now().Sub(info.ModTime()) > c.Timeout:
+	case c.Timeout > 0 && c.now().Sub(info.ModTime()) > c.Timeout:
 		return nil, nil // as one that is missing
 	}
 	text, err := os.ReadFile(path)
@@ -109,8 +131,8 @@ func (c *Cache) load(path string) (map[string]any, error) {
 	return facts, nil
 }
 
-// Add puts facts of a host in the place of those of the same names.
-func (c *Cache) Add(host string, facts map[string]any) error {
+// add puts facts of a host in the place of those of the same names.
+func (c *cache) add(host string, facts map[string]any) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	path := c.path(host)
@@ -132,7 +154,7 @@ func (c *Cache) Add(host string, facts map[string]any) error {
 }
 
 // write replaces a file at once: another process may be reading it. Only its owner can read it, as facts may be secret.
-func (c *Cache) write(path string, text []byte) error {
+func (c *cache) write(path string, text []byte) error {
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return err
 	}
@@ -153,8 +175,8 @@ func (c *Cache) write(path string, text []byte) error {
 	return err
 }
 
-// Clear forgets the facts of a host.
-func (c *Cache) Clear(host string) error {
+// clear forgets the facts of a host.
+func (c *cache) clear(host string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.known, host)

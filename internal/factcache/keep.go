@@ -13,9 +13,10 @@ import (
 )
 
 // Keep takes the facts from the result of a step, for the hosts that have them. It returns what could not be kept, which fails nothing.
-func (c *Cache) Keep(p *plan.Plan, s *plan.Step, job *exec.Job, r exec.Result) (warnings []string) {
+func (c *Caches) Keep(p *plan.Plan, s *plan.Step, job *exec.Job, r exec.Result) (warnings []string) {
 	scene := s.Frame.Scene
-	if scene == nil || scene.Steps || r.Outcome != events.OK && r.Outcome != events.Changed {
+	files := p.Basis.O.Mode.FactFiles
+	if files.Dir == "" || scene == nil || scene.Steps || r.Outcome != events.OK && r.Outcome != events.Changed {
 		return nil
 	}
 	note := func(err error) {
@@ -25,7 +26,7 @@ func (c *Cache) Keep(p *plan.Plan, s *plan.Step, job *exec.Job, r exec.Result) (
 	}
 	if meta, ok := job.Args.(*spec.MetaArgs); ok {
 		if meta.Do == "clear_facts" {
-			note(c.Clear(s.Host))
+			note(c.of(files).clear(s.Host))
 		}
 		return warnings
 	}
@@ -34,7 +35,7 @@ func (c *Cache) Keep(p *plan.Plan, s *plan.Step, job *exec.Job, r exec.Result) (
 		return nil
 	}
 	for _, host := range owners(p, s, job) {
-		note(c.Add(host, facts))
+		note(c.of(files).add(host, facts))
 	}
 	return warnings
 }

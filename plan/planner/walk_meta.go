@@ -46,7 +46,7 @@ func (p *planner) clearFacts(cs []*taskContext, t *playbook.Task) {
 			m.Hidden = append(m.Hidden, vars.Hidden{From: *p.names.Produced.Now, Until: math.MaxInt})
 		}
 	}
-	if p.o.Mode.KeepsFacts { // then something is to be done in the run
+	if p.o.Mode.FactFiles.Dir != "" { // then something is to be done in the run
 		p.planTaskScope(cs, p.standins.Meta(t))
 	}
 }

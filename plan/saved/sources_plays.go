@@ -39,7 +39,7 @@ type PlaySources struct {
 	NoFacts       bool              `json:"no_facts,omitempty"`
 	Smart         bool              `json:"smart_facts,omitempty"`
 	FactsApart    bool              `json:"facts_apart,omitempty"`
-	KeepsFacts    bool              `json:"keeps_facts,omitempty"`
+	FactFiles     vars.FactFiles    `json:"fact_files,omitzero"`
 	AnyFatal      bool              `json:"any_fatal,omitempty"`
 	Strategy      string            `json:"strategy,omitempty"`
 	MergeMaps     bool              `json:"merge_maps,omitempty"`
@@ -79,7 +79,7 @@ func playsOf(p *plan.Plan) (PlaySources, error) {
 		PrivateKey: o.Login.PrivateKey,
 		Connection: o.Login.Connection, Become: o.Login.Become, BecomeUser: o.Login.BecomeUser, BecomeMethod: o.Login.BecomeMethod,
 		SSHArgs: o.Login.SSHArgs, SSHLends: o.Login.Lends, Excluded: o.Facts.Excluded,
-		NoFacts: o.Mode.NoFacts, Smart: o.Mode.Smart, FactsApart: o.Mode.FactsApart, KeepsFacts: o.Mode.KeepsFacts,
+		NoFacts: o.Mode.NoFacts, Smart: o.Mode.Smart, FactsApart: o.Mode.FactsApart, FactFiles: o.Mode.FactFiles,
 		AnyFatal: o.Mode.AnyFatal, Strategy: o.Mode.Strategy, MergeMaps: o.Mode.MergeMaps,
 		Timeout: o.Login.Timeout, Port: o.Login.Port, AnyHostKey: o.Login.AnyHostKey,
 		ModulePath: paths(o.ModulePath, shown),
@@ -205,7 +205,7 @@ func (s *PlaySources) options(root string, o *plan.Options) {
 	o.Login.Lends = s.SSHLends
 	o.RolesPath, o.ModulePath = paths(s.RolesPath, abs), paths(s.ModulePath, abs)
 	o.Mode.NoFacts, o.Mode.AnyFatal, o.Mode.Strategy, o.Mode.MergeMaps = s.NoFacts, s.AnyFatal, s.Strategy, s.MergeMaps
-	o.Mode.Smart, o.Mode.FactsApart, o.Mode.KeepsFacts = s.Smart, s.FactsApart, s.KeepsFacts
+	o.Mode.Smart, o.Mode.FactsApart, o.Mode.FactFiles = s.Smart, s.FactsApart, s.FactFiles
 	o.Login.Timeout, o.Login.Port, o.Login.AnyHostKey = s.Timeout, s.Port, s.AnyHostKey
 	o.Collections, o.Core = paths(s.Collections, abs), ""
 	if s.Core != "" {

@@ -10,7 +10,7 @@ import (
 // keepStored adds what was used of the facts that earlier runs have kept. A host without any is among them: a plan that is made again must
 // not take what the run itself has kept meanwhile.
 func (s *PlaySources) keepStored(m *plan.Basis) error {
-	if !m.O.Mode.KeepsFacts {
+	if m.O.Mode.FactFiles.Dir == "" {
 		return nil
 	}
 	s.Stored = map[string]map[string]any{}
@@ -42,7 +42,7 @@ func (s *PlaySources) staleStored(o plan.Options, say func(string, ...any)) {
 		if len(s.Stored[host]) == 0 {
 			continue
 		}
-		now := o.Outside.StoredFacts(host)
+		now := o.Outside.StoredFacts(s.FactFiles, host)
 		if now == nil {
 			say("the kept facts of %s have expired, or were cleared", host)
 			continue

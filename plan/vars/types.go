@@ -2,6 +2,7 @@ package vars
 
 import (
 	"sync/atomic"
+	"time"
 
 	"moon/internal/diag"
 	"moon/plan/inventory"
@@ -166,6 +167,13 @@ type Machine struct {
 	ReadStored map[string]bool // those of them that planning has used
 	Apart      bool            // they are in ansible_facts alone, and not variables of their own
 	Gathered   bool            // the run gathers its facts: with `gathering: smart` not again
+}
+
+// FactFiles say where facts are kept from run to run; the zero value: nowhere.
+type FactFiles struct {
+	Dir     string        `json:"dir,omitempty"` // absolute
+	Prefix  string        `json:"prefix,omitempty"`
+	Timeout time.Duration `json:"timeout,omitempty"` // how old they may be; 0: any age
 }
 
 // Gathering is how far the facts of a host are known.

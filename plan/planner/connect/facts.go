@@ -55,7 +55,7 @@ func (c *Connector) Machine(name string, host *inventory.Host, use *vars.FactUsa
 
 // stored are the facts of a host that earlier runs have kept, from when the plan was first made: the run itself keeps others.
 func (c *Connector) stored(name string) map[string]any {
-	if !c.o.Mode.KeepsFacts {
+	if c.o.Mode.FactFiles.Dir == "" {
 		return nil
 	}
 	if known, ok := c.o.Facts.Stored[name]; ok {
@@ -64,6 +64,6 @@ func (c *Connector) stored(name string) map[string]any {
 	if c.o.Outside.StoredFacts == nil {
 		return nil
 	}
-	c.o.Facts.Stored[name] = c.o.Outside.StoredFacts(name)
+	c.o.Facts.Stored[name] = c.o.Outside.StoredFacts(c.o.Mode.FactFiles, name)
 	return c.o.Facts.Stored[name]
 }
