@@ -58,8 +58,7 @@ func (f factsOf) Get(key string) (val any, ok bool) {
 		}
 		return true
 	}
-	at := f.e.Frame.ProducedAt
-	ok = f.m.InFacts(key, at, take)
+	ok = f.m.InFacts(key, f.e.Frame.ProducedAt, take)
 	switch {
 	case len(waits) > 0:
 		slices.Sort(waits)

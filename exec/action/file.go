@@ -49,6 +49,9 @@ func planFile(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		s.c.Fields["dest"], s.c.Fields["src"] = args.Path, args.Src
 	}
 	c, err := s.planChange(ctx)
+	if err == nil {
+		err = s.planTimes()
+	}
 	if err != nil {
 		s.c.Close()
 	}
@@ -135,7 +138,9 @@ func (s fileStep) touchFile(ctx context.Context, p *fsys.Anchored, e fsys.Entry)
 	if err != nil || c.Diff.Kind == events.ChangeCreate {
 		return c, err
 	}
-	keepAccess, keepMod := s.args.AccessTime == "preserve", s.args.ModTime == "preserve"
+	// A time that is given comes after this.
+	given := func(t string) bool { return t != "" && t != "now" }
+	keepAccess, keepMod := given(s.args.AccessTime), given(s.args.ModTime)
 	if keepAccess && keepMod {
 		return c, nil
 	}

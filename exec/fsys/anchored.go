@@ -180,11 +180,13 @@ func (p *Anchored) Look() (Entry, error) {
 }
 
 // Open opens the file that was seen at the place to read it, or would be there by now in a dry run.
-func (p *Anchored) Open(seen Entry) (io.ReadCloser, error) {
+func (p *Anchored) Open(seen Entry) (io.ReadCloser, error) { return p.openBy(seen, p.OpenFile) }
+
+func (p *Anchored) openBy(seen Entry, open func(Entry) (*os.File, error)) (io.ReadCloser, error) {
 	if at, ok := p.Overlay.Look(p.Path); ok && (at.From.Path == "" || at.From.Path != p.Path) {
 		return at.Open()
 	}
-	return p.OpenFile(seen)
+	return open(seen)
 }
 
 // Read is the content of that file.
@@ -316,6 +318,19 @@ func (p *Anchored) lookBoth() (e, parent Entry, err error) {
 
 // Touch gives what is at the place the time of now, but for the times that are kept.
 func (p *Anchored) Touch(keepAccess, keepMod bool) error {
+	access := time.Now()
+	mod := access
+	if keepAccess {
+		access = time.Time{}
+	}
+	if keepMod {
+		mod = time.Time{}
+	}
+	return p.SetTimes(access, mod)
+}
+
+// SetTimes gives what is at the place these times; one that is zero stays.
+func (p *Anchored) SetTimes(access, mod time.Time) error {
 	e, err := p.Look()
 	if err != nil {
 		return err
@@ -325,13 +340,5 @@ func (p *Anchored) Touch(keepAccess, keepMod bool) error {
 		return err
 	}
 	defer func() { _ = syscall.Close(fd) }()
-	access := time.Now()
-	mod := access
-	if keepAccess {
-		access = time.Time{}
-	}
-	if keepMod {
-		mod = time.Time{}
-	}
 	return touchFD(fd, access, mod)
 }

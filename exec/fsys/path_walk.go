@@ -288,8 +288,19 @@ func openSame(path string, seen fs.FileInfo) (*os.File, error) {
 }
 
 // OpenFile opens the file that was seen at the place to read it.
-func (p *Anchored) OpenFile(seen Entry) (*os.File, error) {
-	f, err := p.Dir.OpenFile(p.Name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+func (p *Anchored) OpenFile(seen Entry) (*os.File, error) { return p.openFile(seen, 0) }
+
+// openUnnoticed is OpenFile without a new access time, where the system lets it be kept: moon only compares.
+func (p *Anchored) openUnnoticed(seen Entry) (*os.File, error) {
+	f, err := p.openFile(seen, unnoticed)
+	if errors.Is(err, fs.ErrPermission) { // only the owner and root may
+		return p.OpenFile(seen)
+	}
+	return f, err
+}
+
+func (p *Anchored) openFile(seen Entry, flags int) (*os.File, error) {
+	f, err := p.Dir.OpenFile(p.Name, os.O_RDONLY|unix.O_NONBLOCK|flags, 0)
 	if err != nil {
 		return nil, p.PathError(err)
 	}
