@@ -22,6 +22,7 @@ type Anchored struct {
 	Path string // as the user gave it, cleaned
 	Name string // in dir
 	Dir  *os.Root
+	real string // path of dir without links; "" if dir is not there yet
 
 	Overlay *Overlay // in a dry run; dir is nil then if it is not there yet
 }
@@ -64,7 +65,7 @@ func (f *Overlay) OpenPlace(path string) (*Anchored, error) {
 func AnchorAt(path string) (*Anchored, error) {
 	path = filepath.Clean(path)
 	parent := filepath.Dir(path)
-	dir, err := OpenDir(parent)
+	dir, real, err := openReal(parent)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.Missing(path, "directory %s does not exist", parent)
@@ -80,7 +81,7 @@ func AnchorAt(path string) (*Anchored, error) {
 	if name == "/" {
 		name = "."
 	}
-	return &Anchored{Path: path, Name: name, Dir: dir}, nil
+	return &Anchored{Path: path, Name: name, Dir: dir, real: real}, nil
 }
 
 // Close closes the directory.
@@ -281,12 +282,13 @@ func (f *Overlay) Followed(path string) (*Anchored, Entry, error) {
 		if owner, trusted := decides(e.UID, parent.UID); !trusted {
 			owners = append(owners, owner)
 		}
-		next := e.Target
-		if !filepath.IsAbs(next) {
-			// The directory's own path may lead through links too, so .. must not be taken away as text.
-			next = strings.TrimSuffix(filepath.Dir(path), "/") + "/" + next
+		dir := filepath.Dir(path)
+		if p.real != "" && strings.Contains(e.Target, "..") { // of which the path of the directory says nothing if it has links
+			dir = p.real
 		}
-		path = next
+		if path, err = behind(dir, e.Target); err != nil {
+			return nil, Entry{}, err
+		}
 	}
 	return nil, Entry{}, errors.New(path + ": too many links")
 }
