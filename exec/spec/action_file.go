@@ -79,7 +79,7 @@ func (a *FileArgs) validateArgs(given func(string) bool) []Problem {
 		add("src", "`state: "+a.State+"` needs `src`", "")
 	}
 	if link && a.Attributes != "" && a.Follow != nil && !*a.Follow {
-		add("attributes", "`attributes` is for files and directories; a link has none", "leave out `follow: false`, and what the link leads to has them")
+		add("attributes", "`attributes` is for files and directories; a link has none", "remove `follow: false`, and what the link leads to has them")
 	}
 	problems = append(problems, onlyAbsent(a.State, given, "checksum", "if_empty")...)
 	if a.Checksum != "" {

@@ -189,7 +189,7 @@ func TestDecodeProblems(t *testing.T) {
 		{"wait", args{"path": "/x", "state": "drained"}, "`state: drained` is for a `port`"},
 		{"copy", args{"content": "", "dest": "/x", "attributes": "+iQ"}, "`attributes` has \"Q\", which cannot be set; the letters are aAcCdDeFijmPsStTux, as of chattr"},
 		{"file", args{"path": "/x", "attr": "-"}, "`attributes` has no letter after -; the letters are aAcCdDeFijmPsStTux, as of chattr"},
-		{"file", args{"path": "/x", "state": "link", "src": "y", "attr": "i", "follow": false}, "`attributes` is for files and directories; a link has none; leave out `follow: false`, and what the link leads to has them"},
+		{"file", args{"path": "/x", "state": "link", "src": "y", "attr": "i", "follow": false}, "`attributes` is for files and directories; a link has none; remove `follow: false`, and what the link leads to has them"},
 		{"git", args{"repo": "x", "bare": true, "dest": "/x", "separate_git_dir": "/y"}, "`separate_git_dir` and `bare` exclude each other; a bare repository is where `dest` says"},
 		{"composer", args{"command": "require x"}, "`command` must be one word, found \"require x\"; give the rest as `arguments`\n`composer` needs `working_dir`; or `global_command: true`"},
 		{"yum_repository", args{"name": "x", "file": "a/b"}, "`file` must be a name without a directory, found \"a/b\"; give the directory as `reposdir`\n" +
