@@ -37,6 +37,8 @@ type Config struct {
 	Disk     journal.Disk
 	// Ask starts a program of an inventory that a step reads again; nil: none is started.
 	Ask func(ctx context.Context, program string, args ...string) ([]byte, error)
+	// Keep takes the facts of a host from what a step has found, for later runs, and returns warnings; nil: none are kept.
+	Keep func(p *plan.Plan, s *plan.Step, job *exec.Job, r exec.Result) []string
 
 	States    string // directory that remembers what runs of each playbook have made; "": none
 	Exports   string // directory that keeps what the last good run of each playbook has exported; "": none

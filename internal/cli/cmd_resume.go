@@ -250,6 +250,7 @@ func (c *resumeCmd) plannedSaved(past history.Past, kept *engine.Kept, here plan
 	}
 	// --allow-stale takes what was saved in the place of what is there now. What was not saved it cannot bring back.
 	name := "the saved plan of " + past.ID
+	here.Outside.StoredFacts = nil // the run itself keeps others
 	stale, lost := kept.Sources.Stale(kept.Root, here), kept.Sources.Unsaved(kept.Root, here)
 	switch {
 	case len(stale) > 0 && !c.AllowStale:

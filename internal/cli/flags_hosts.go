@@ -253,6 +253,7 @@ func (f *hostFlags) reachable(o *plan.Options, call *app.Invocation, t *app.Trus
 		answers, f.unanswered = ask(list)
 		return answers, f.unanswered
 	}
+	call.KeepFacts(o)
 	call.Session.Ask = app.Plugins{Of: o, Moon: build.Version}.Asker(call)
 	o.Outside.RunInventory = func(path string, args ...string) ([]byte, error) {
 		return call.Session.Ask(context.Background(), path, args...)
