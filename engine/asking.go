@@ -89,7 +89,7 @@ func (s *hearing) heard(o events.Order, reason string) {
 // maxRanges is how many commands one request may become.
 const maxRanges = 1000
 
-// endUnasked ends a run in order, because nobody is there to confirm a step. It could wait for somebody who attaches, but a pipeline would
+// endUnasked ends a run in order, because no one is there to confirm a step. It could wait for a user who attaches, but a pipeline would
 // wait until its own time is over, and say nothing.
 func (s *hearing) endUnasked(step int) {
 	p := s.state.Plan()

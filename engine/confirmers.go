@@ -30,10 +30,10 @@ func (s *hearing) atScreen(actor string) *people.Person {
 // asker is who sends a request.
 func (s *hearing) asker(r control.Request) *people.Person {
 	switch {
+	case r.Claimed, s.cfg.RelayedOnly && !r.Relayed:
+		return &people.Person{}
 	case r.Relayed:
 		return &people.Person{User: r.By}
-	case s.cfg.RelayedOnly:
-		return &people.Person{}
 	}
 	return &people.Person{User: r.By, Host: s.owner.Host}
 }

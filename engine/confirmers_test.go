@@ -99,7 +99,7 @@ func TestNoClientConfirmsAsAnother(t *testing.T) {
 		t.Fatalf("%d steps have begun", begun)
 	}
 	// Who this process knows by other means counts, and is in the journal.
-	if a, err := control.Relay(s.Dir(), "bob", control.Request{ID: "r", Do: "approve", Step: "drop"}); err != nil || !a.Accepted {
+	if a, err := control.Relay(s.Dir(), control.Request{By: "bob", ID: "r", Do: "approve", Step: "drop"}); err != nil || !a.Accepted {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	w.done()
@@ -129,11 +129,14 @@ func TestOnlyRelayedConfirm(t *testing.T) {
 		t.Errorf("at the socket: %q", why)
 	}
 	for user, want := range map[string]string{"bob": "bob is not in the group ops", "": "it is not known who confirms it, and it needs 1 person of the group ops"} {
-		if a, err := control.Relay(s.Dir(), user, control.Request{ID: "by" + user, Do: "approve", Step: "drop"}); err != nil || a.Reason != want {
+		if a, err := control.Relay(s.Dir(), control.Request{By: user, ID: "by" + user, Do: "approve", Step: "drop"}); err != nil || a.Reason != want {
 			t.Errorf("%q: %+v, %v", user, a, err)
 		}
 	}
-	if a, err := control.Relay(s.Dir(), "ada", control.Request{ID: "r", Do: "approve", Step: "drop"}); err != nil || !a.Accepted {
+	if a, err := control.Relay(s.Dir(), control.Request{By: "ada", Claimed: true, ID: "c", Do: "approve", Step: "drop"}); err != nil || a.Accepted {
+		t.Errorf("only claimed: %+v, %v", a, err)
+	}
+	if a, err := control.Relay(s.Dir(), control.Request{By: "ada", ID: "r", Do: "approve", Step: "drop"}); err != nil || !a.Accepted {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	w.done()

@@ -26,6 +26,7 @@ type Request struct {
 	// By is who asks: the user at the other end of the socket, or whom this process relays it for. No client can say it.
 	By      string `json:"-"`
 	Relayed bool   `json:"-"` // this process relays it
+	Claimed bool   `json:"-"` // By is what the other end says of itself
 
 	Order json.RawMessage `json:"order,omitempty"` // an events.Order, where Do is Order: what it names by number is of the plan with Digest
 }
@@ -113,13 +114,13 @@ func ListenToOthers(path string, handle func(Request) Answer) (*Server, error) {
 // relays are the runs of this process, by directory.
 var relays sync.Map
 
-// Relay hands a request of a user whom this process knows to a run that it has. No other process can do that.
-func Relay(dir, by string, r Request) (Answer, error) {
+// Relay hands a request with Request.By to a run that this process has. No other process can do that, and so say who asks.
+func Relay(dir string, r Request) (Answer, error) {
 	s, ok := relays.Load(filepath.Clean(dir))
 	if !ok {
 		return Answer{}, ErrNobody
 	}
-	r.By, r.Relayed = by, true
+	r.Relayed = true
 	a := s.(*Server).handle(r)
 	a.ID = r.ID
 	return a, nil

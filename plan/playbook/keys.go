@@ -533,6 +533,7 @@ func (p *parser) readConfirm(t *Task, e Entry) {
 					"`group:` must be the name of a group")
 			}
 		default:
+			demands = true // or it would be wrong twice
 			p.reportUnknown(c, "of `confirm:`", []string{"ask", "by", "group"})
 		}
 	}
