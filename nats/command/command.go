@@ -154,6 +154,9 @@ func run(args []string) (int, error) {
 	return passOn(nil, args...)
 }
 
+// Prepare is given each call of moon that is recorded, before it begins. Tests let it die at any point of its life.
+var Prepare = func(*app.Invocation) {}
+
 // passOn is a call of moon. What it runs is recorded, too, unless r is nil; then only those confirm steps whom the servers know.
 func passOn(r *record.Recorder, args ...string) (int, error) {
 	call := cli.NewInvocation(os.Stdin, os.Stdout, os.Stderr)
@@ -164,6 +167,7 @@ func passOn(r *record.Recorder, args ...string) (int, error) {
 		}
 		call.Session.Disk = journal.Disk{Watch: r.Watch}
 		call.Session.RelayedOnly, call.Session.InGroup = true, groups.has
+		Prepare(call)
 	}
 	return cli.Run(call, args), nil
 }

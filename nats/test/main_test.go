@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,9 @@ const asMoon = "TEST_AS_MOON_NATS"
 
 func TestMain(m *testing.M) {
 	// Another user's agent is started with a fresh environment.
+	if at, err := strconv.Atoi(os.Getenv(dieAt)); err == nil {
+		os.Exit(mortal(at))
+	}
 	if os.Getenv(asMoon) != "" || len(os.Args) > 1 && os.Args[1] == "agent" {
 		os.Exit(command.Main(os.Args[1:]))
 	}
