@@ -15,8 +15,8 @@ import (
 	"moon/plan"
 )
 
-// atScreen is who gives a command of this process: its user. A flag is not a person: it was given before there was anything to look at, perhaps by
-// another user.
+// atScreen is who gives a command of this process: its user. A flag is not a person: it was given before there was anything to look at,
+// perhaps by another user.
 func (s *hearing) atScreen(actor string) *people.Person {
 	switch {
 	case actor == "moon", strings.HasPrefix(actor, "--"):

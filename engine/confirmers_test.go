@@ -148,7 +148,7 @@ func TestOtherUserConfirms(t *testing.T) {
 	if err != nil || os.Getuid() != 0 {
 		t.Skip("only root can be another user")
 	}
-	dir, err := os.MkdirTemp("", "moon-test")
+	dir, err := os.MkdirTemp("", "moon-test") //nolint:usetesting // another user cannot enter that of the test
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -405,8 +405,8 @@ func flags(args []string) (o link.Options, groups string, rest []string, err err
 	return o, groups, rest, nil
 }
 
-// readFlags takes flags out of the arguments: --name VALUE, or --name=VALUE. What follows -- is of another program, and so is what follows the
-// command last, if that is the first of the rest.
+// readFlags takes flags out of the arguments: --name VALUE, or --name=VALUE. What follows -- is of another program, and so is what follows
+// the command last, if that is the first of the rest.
 func readFlags(args []string, into map[string]*string, last string) (rest []string, err error) {
 	for i := 0; i < len(args); i++ {
 		name, value, given := strings.Cut(args[i], "=")

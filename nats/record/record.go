@@ -192,7 +192,8 @@ func (at *run) append(piece []byte) error {
 	deadline := time.Now().Add(outage)
 	for {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-		ack, err := at.link.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(at.last), jetstream.WithExpectStream(link.Stream))
+		ack, err := at.link.JS.PublishMsg(ctx, msg,
+			jetstream.WithExpectLastSequencePerSubject(at.last), jetstream.WithExpectStream(link.Stream))
 		cancel()
 		if err == nil {
 			at.last = ack.Sequence
@@ -347,7 +348,8 @@ func (at *run) renew(ctx context.Context) {
 	}
 }
 
-// listen takes requests to the run from other machines. They do not go by way of its socket, where no one can say that they speak for another.
+// listen takes requests to the run from other machines. They do not go by way of its socket, where no one can say that they speak for
+// another.
 func (at *run) listen(ctx context.Context) {
 	sub, err := at.link.Conn.Subscribe(link.Control(at.id, "*"), func(m *nats.Msg) {
 		go at.relay(m) // one that waits for the disk holds up no other

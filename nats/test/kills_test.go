@@ -108,6 +108,7 @@ func TestKills(t *testing.T) {
 
 // killRun is one run to its end; it gives how many processes were killed. Its steps run on a host that calls home, if there is one.
 func killRun(t *testing.T, s *site, c *cluster, random *rand.Rand, host string) (killed int) {
+	t.Helper()
 	const steps = 8
 	machines := []string{"a", "b", "c"}
 	wait := func(most time.Duration) { time.Sleep(time.Duration(random.Int64N(int64(most)))) }
@@ -162,7 +163,7 @@ func killRun(t *testing.T, s *site, c *cluster, random *rand.Rand, host string) 
 				wait(time.Second) // two of three have to be there, or nothing is taken
 			}
 		}
-		if done(s, t) {
+		if done(t, s) {
 			break
 		}
 		if killed > 60 {
@@ -170,7 +171,7 @@ func killRun(t *testing.T, s *site, c *cluster, random *rand.Rand, host string) 
 		}
 		machine = machines[random.IntN(3)]
 		args = []string{"resume", s.id(), "--no-tui", "--take", "--lost", "retry", "--retry-failed"}
-		if !strings.Contains(runs(s, t), s.dir) {
+		if !strings.Contains(runs(t, s), s.dir) {
 			args = first // it was killed before the stream knew of it
 		}
 	}
@@ -185,13 +186,13 @@ func killAgent(agent *exec.Cmd) {
 }
 
 // done reports whether the run has ended well, by what the stream says.
-func done(s *site, t *testing.T) bool {
+func done(t *testing.T, s *site) bool {
 	t.Helper()
-	return strings.Contains(runs(s, t), s.dir+"/playbook.yml  8/8  done")
+	return strings.Contains(runs(t, s), s.dir+"/playbook.yml  8/8  done")
 }
 
 // runs are those of the stream.
-func runs(s *site, t *testing.T) string {
+func runs(t *testing.T, s *site) string {
 	t.Helper()
 	var out []byte
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
