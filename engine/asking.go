@@ -126,6 +126,12 @@ func (s *hearing) consider(in asking) control.Answer {
 	order := func(c events.Command) events.Order {
 		return events.Order{ID: r.ID, Actor: s.askedBy(r), By: s.confirmer(c, s.asker(r)), Command: c}
 	}
+	// What another user may not do is not recorded, or they could fill the journal.
+	if in.confirms {
+		if why := s.state.Refuse(order(commands[0])); why != "" {
+			return control.Answer{Reason: why, Unrecorded: true}
+		}
+	}
 	// All of them or none: whoever asked has asked for one thing.
 	for _, c := range commands {
 		// One refused command is enough to refuse the request, in the words of that one.

@@ -198,6 +198,9 @@ func TestOtherUserConfirms(t *testing.T) {
 	if a := send(`{"id":"7","do":"approve","step":"drop"}`); !strings.HasPrefix(a.Reason, "nobody has confirmed it already") {
 		t.Errorf("%+v", a)
 	}
+	if journal := readJournal(t, s); strings.Contains(journal, "command.rejected") {
+		t.Errorf("another user has written into the journal:\n%s", journal)
+	}
 	if why := asker(t, s.Dir())(control.Request{Do: "approve", Step: "drop"}); why != "" {
 		t.Fatal(why)
 	}

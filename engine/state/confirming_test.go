@@ -77,7 +77,7 @@ func TestTwoPeopleConfirm(t *testing.T) {
 	}
 	b.wantState("both", 1, true, "ada", "bob")
 	b.all()
-	b.want("command.accepted", "step.confirmed 1", "gate.resolved 1", "run.resumed", "started 1", "completed 1", "started 2", "completed 2", "run.completed:done")
+	b.want("command.accepted", "confirmed 1", "gate.resolved 1", "run.resumed", "started 1", "completed 1", "started 2", "completed 2", "run.completed:done")
 	foldAgainOf(t, b)
 }
 
@@ -138,6 +138,33 @@ func TestConfirmationsAreSpent(t *testing.T) {
 		t.Errorf("rerun: %q", why)
 	}
 	foldAgainOf(t, b)
+}
+
+// A resumed run may run a done step again that was edited: it waits for its people, as if it had never run.
+func TestEditedStepAsksAgain(t *testing.T) {
+	b := guarded(t, fact.Options{Review: true}, people.Demand{By: 1})
+	b.confirmAs("ada", stepRange(1))
+	b.send(events.Approve{Range: events.Range{To: 3}})
+	b.send(events.Break{Step: 2})
+	b.send(events.Continue{})
+	b.all()
+	b.s.queueReruns([]int{1})
+	delete(b.done, 1)
+	b.start()
+	if len(b.running) > 0 {
+		t.Fatal("it runs again without a confirmation")
+	}
+	b.send(events.Continue{})
+	b.start()
+	if len(b.running) > 0 || b.s.pause.Reason != events.PauseConfirm {
+		t.Fatalf("it does not ask: %+v", b.s.pause)
+	}
+	b.confirmAs("ada", stepRange(1))
+	b.send(events.Continue{})
+	b.all()
+	if b.s.node(1).attempt != 2 || !b.s.finished {
+		t.Errorf("it has not run again: %+v", b.s.node(1))
+	}
 }
 
 // Another plan with the same step keeps who has confirmed it; another step, and the same run by another process, ask as they must.
