@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: check check-nats kills-nats queue-nats build vet test race packages whole full lint lint-code fmt golden oracle oracle-addresses fuzz assault soak histories ansible ansible-golden ansible-real ansible-random bench bench-hosts perf try demo pictures cover clean
+.PHONY: agents check check-nats kills-nats queue-nats build vet test race packages whole full lint lint-code fmt golden oracle oracle-addresses fuzz assault soak histories ansible ansible-golden ansible-real ansible-random bench bench-hosts perf try demo pictures cover clean
 
 check: build vet race ## what CI runs
 
@@ -17,6 +17,14 @@ STRIPPED = -ldflags='-s -w'
 
 build:
 	$(PLAIN) build ./...
+
+# What moon sends to hosts, where moon looks for it. It is small without inlining, and none of its work is of the processor's.
+SYSTEMS ?= linux-amd64 linux-arm64 linux-arm linux-386 darwin-amd64 darwin-arm64 freebsd-amd64
+AGENTS  ?= $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/moon/agents
+agents: $(addprefix agent-,$(SYSTEMS)) ## the programs that hosts are sent, one for each of SYSTEMS, in AGENTS; without them moon sends itself
+
+agent-%:
+	GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) GOARM=7 $(PLAIN) build -trimpath -gcflags=all=-l $(STRIPPED) -o $(AGENTS)/$*/moon ./cmd/moon-agent
 
 # The linter finds more. To build it takes a fresh machine as long as to build moon, and to run it as long again, so it is run before a change is
 # merged and not by CI.

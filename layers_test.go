@@ -136,6 +136,9 @@ var layers = map[string][]string{
 
 	"internal/assault":     {}, // what tests say of themselves
 	"internal/assault/cmd": {"internal/assault"},
+	"internal/build":       {},              // what every program of moon may say of itself
+	"exec/agent":           {"exec/remote"}, // the far end only: hosts are sent what it imports
+	"cmd/moon-agent":       {"exec/agent", "exec/remote", "internal/build"},
 
 	"internal/test/fakes":   {"engine/journal", "events", "events/fact", "exec", "exec/exectest", "exec/process", "internal/cli", "tui/tuitest"}, // what the suites share; no program of moon's has it
 	"internal/test/ansible": {},                                                                                                                  // suites: they see moon from outside
@@ -151,7 +154,7 @@ var layers = map[string][]string{
 
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
-	"internal/app": {
+	"internal/app": {"internal/build",
 		"exec/python", "exec/sshargs", "plan/called", "plan/selector",
 		"plan/found", "plan/playbook",
 		"internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "events/rundir", "internal/app/statedir", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
@@ -181,6 +184,7 @@ var layers = map[string][]string{
 	"internal/cli/recorded":  {"internal/app", "plan", "plan/prior"},
 	"internal/cli/reference": {"exec/facts", "exec/spec", "internal/app", "internal/suggest", "plan/schema"},
 	"internal/cli": {
+		"exec/agent", "internal/build",
 		"plan/called",
 		"internal/cli/installing", "internal/cli/lastview", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference",
 		"plan/selector",
@@ -220,7 +224,7 @@ var layers = map[string][]string{
 	"plan/planner/probe":     {"plan/found", "exec/spec", "plan", "plan/eval/value", "plan/planner/problems", "secret"},
 	"plan/planner/problems":  {"internal/diag", "plan", "plan/eval/value", "plan/playbook"},
 	"plan/planner/prompts":   {"exec/spec", "plan", "plan/planner/known", "plan/planner/problems", "plan/playbook"},
-	"plan/planner/relay":     {"internal/diag", "plan", "plan/playbook", "plan/vars"}, // bindings for bindings: it plans nothing
+	"plan/planner/relay":     {"internal/diag", "plan", "plan/eval/value", "plan/playbook", "plan/vars"}, // bindings for bindings: it plans nothing
 	"plan/planner/gates":     {"internal/diag", "plan", "plan/playbook", "plan/vars"},
 	"plan/planner/standin":   {"internal/diag", "plan", "plan/loops", "plan/playbook"}, // tasks for tasks: it plans none of them
 	"plan/planner/tags":      {"internal/diag", "internal/suggest", "plan", "plan/planner/problems", "plan/eval", "plan/eval/value", "plan/playbook"},

@@ -17,6 +17,7 @@ import (
 	"moon/events/fact"
 	"moon/internal/app"
 	"moon/internal/app/statedir"
+	"moon/internal/build"
 	"moon/internal/cli/nearby"
 	"moon/plan"
 	"moon/plan/show"
@@ -217,7 +218,7 @@ func (c *resumeCmd) planned(call *app.Invocation, past history.Past) (r resumabl
 	if err != nil {
 		return r, err
 	}
-	call.Session.Ask = app.Plugins{Of: &plan.Options{Plugins: found}, Dir: kept.Root, Moon: Version}.Asker(call)
+	call.Session.Ask = app.Plugins{Of: &plan.Options{Plugins: found}, Dir: kept.Root, Moon: build.Version}.Asker(call)
 	here.Plugins, r.again.Plugins, here.Outside.TrustsFiles = found, found, r.again.Outside.TrustsFiles
 	askTrust(call, r.again)
 	switch {

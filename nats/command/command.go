@@ -154,7 +154,7 @@ func run(args []string) (int, error) {
 	return passOn(nil, args...)
 }
 
-// Prepare is given each call of moon that is recorded, before it begins. Tests let it die at any point of its life.
+// Prepare is given each call of moon that is recorded, before it begins. Tests let it crash at any point.
 var Prepare = func(*app.Invocation) {}
 
 // passOn is a call of moon. What it runs is recorded, too, unless r is nil; then only those confirm steps whom the servers know.

@@ -236,6 +236,7 @@ func (w *Worker) dispatch(ctx context.Context) error {
 			return cmp.Or(cmp.Compare(w.served[a], w.served[b]), cmp.Compare(w.places[a][0].first, w.places[b][0].first))
 		})
 		w.mu.Unlock()
+		// A worker that is to end starts nothing more, and what it has started it waits for elsewhere.
 		select {
 		case <-ctx.Done():
 			return nil

@@ -102,32 +102,50 @@ func (p *evaluator) handlersLike(model handler, tasks []*playbook.Task, c *taskC
 }
 
 // importedHandlers are the handlers of a file that is imported among others.
-func (p *evaluator) importedHandlers(in handler, t *playbook.Task, c *taskContext) []*handler {
-	if t.Args.IsZero() {
-		return nil
-	}
+func (p *evaluator) importedHandlers(model handler, t *playbook.Task, c *taskContext) []*handler {
 	at := *c
-	at.file, at.dir = in.file, in.dir
-	name, ok := p.pathOf(&at, t.Args, "which file to import", "import each candidate with its own `when`, or use include_tasks")
+	at.file, at.dir, at.chain = model.file, model.dir, slices.Concat(c.chain, model.chain)
+	in, tasks, ok := p.openImport(&at, t, p.LoadHandlers)
 	if !ok {
 		return nil
 	}
-	target, _ := at.lookout(p.plan.Root).FindTasks(name, p.o.Home, p.disk)
-	chain := append(slices.Clip(c.chain), in.chain...)
-	if p.RefuseCircle(target, t, chain) {
-		return nil
+	defer p.Leave()
+	model.file, model.dir, model.chain = in.file, in.dir, in.chain[len(c.chain):]
+	return p.handlersLike(model, tasks, c)
+}
+
+// tasksFile finds a file of tasks: beside the file that names it, in the role's tasks, beside the playbook.
+func (p *evaluator) tasksFile(c *taskContext, name string) string {
+	path, _ := c.lookout(p.plan.Root).FindTasks(name, p.o.Home, p.disk)
+	return path
+}
+
+// openImport is what an import stands for, and the context of that. The caller leaves the file.
+func (p *evaluator) openImport(c *taskContext, t *playbook.Task, load func(path string) (*playbook.File, []*playbook.Task, error)) (
+	in *taskContext, tasks []*playbook.Task, ok bool,
+) {
+	if t.Args.IsZero() {
+		return nil, nil, false
+	}
+	name, ok := p.pathOf(c, t.Args, "which file to import", "import each candidate with its own `when`, or use include_tasks")
+	if !ok {
+		return nil, nil, false
+	}
+	target := p.tasksFile(c, name)
+	if p.RefuseCircle(target, t, c.chain) {
+		return nil, nil, false
 	}
 	said := len(p.Found)
-	f, tasks, err := p.LoadHandlers(target)
+	f, tasks, err := load(target)
 	if err != nil {
-		p.ReportUnread(t.ActionKey, t.Args, target, err, chain)
-		return nil
+		p.ReportUnread(t.ActionKey, t.Args, target, err, c.chain)
+		return nil, nil, false
 	}
-	p.TraceInclude(said, chain, t)
-	in.file, in.dir = f, filepath.Dir(target)
-	in.chain = append(slices.Clip(in.chain), p.Enter(library.Opened{Path: target}, f.Name, t.Pos.Line))
-	defer p.Leave()
-	return p.handlersLike(in, tasks, c)
+	p.TraceInclude(said, c.chain, t)
+	inner := *c
+	inner.file, inner.dir = f, filepath.Dir(target)
+	inner.chain = append(slices.Clip(c.chain), p.Enter(library.Opened{Path: target}, f.Name, t.Pos.Line))
+	return &inner, tasks, true
 }
 
 // roundOnHost are the variables of one round of a loop.

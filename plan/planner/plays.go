@@ -231,9 +231,3 @@ func (p *playsState) unnamed(t *playbook.Task) string {
 	}
 	return label
 }
-
-// tasksFile finds a file of tasks: beside the file that names it, in the role's tasks, beside the playbook.
-func (p *evaluator) tasksFile(c *taskContext, name string) string {
-	path, _ := c.lookout(p.plan.Root).FindTasks(name, p.o.Home, p.disk)
-	return path
-}

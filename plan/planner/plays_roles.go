@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -165,61 +166,121 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 	with := *c
 	with.scene = &sc
 	with.play, with.handlers = play, play.handlers
-	var walk func(c *taskContext, around []*playbook.Task, t *playbook.Task, parent *vars.Role)
-	walked := 0
-	walk = func(c *taskContext, around []*playbook.Task, t *playbook.Task, parent *vars.Role) {
-		if t.Args.IsZero() || walked > mostDependencies {
-			return
-		}
-		if walked++; walked > mostDependencies {
-			p.Errorf(t.Args.Pos(), 0, c.chain, "have each role name what it depends on once",
-				"the dependencies of roles lead to more than %d others", mostDependencies)
-			return
-		}
-		at := *c
-		scene := sc
-		scene.Role = parent
-		at.scene = &scene
-		said := len(p.Found)
-		if len(t.Collections) > 0 {
-			at.collections = collection.Searched("", t.Collections)
-		}
-		r, ok := p.findRole(&at, t)
-		if !ok || parent.Within(r.Dir) {
-			p.Found = p.Found[:said] // it is said where the role is used
-			return
-		}
-		files := r.files
-		at.collections = r.searched()
-		around = append(slices.Clip(around), t)
-		for _, need := range files.Meta.Dependencies {
-			walk(&at, around, need, r.Role)
-		}
-		switch {
-		case parent == nil:
-			sc.Roles = append(sc.Roles, r.FullName())
-		case !slices.Contains(sc.Needed, r.FullName()):
-			sc.Needed = append(sc.Needed, r.FullName())
-		}
-		own := bindings.RoleVars{Given: t.StepVars.Entries(), Files: files, Chain: c.chain}
-		p.bindings.PutUpon(own, &sc.Defaults, &sc.RoleVars)
-		scene.Role = r.Role
-		play.handlers.takeHandlers(nil, r, t, func() []*handler {
-			scene.RoleVars, scene.Defaults = sc.RoleVars, sc.Defaults
-			h := at
-			h.scene = &scene
-			given := p.enterRole(&h, t, r, false) // names of handlers may use what a role is given
-			h.params, h.block = given.params, given.block
-			list := p.handlersOf(files.Handlers, &h, r, t)
-			for _, one := range list {
-				one.inside = slices.Concat(around, one.inside)
-			}
-			return list
-		})
-	}
+	l := &preloader{p, play, &sc, len(c.chain), 0}
 	for _, t := range play.src.Roles {
-		walk(&with, nil, t, nil)
+		l.useRole(&with, nil, t, nil, true)
 	}
 	own := p.handlersOf(playbook.TasksOf{File: c.file, Tasks: play.src.Handlers}, &with, nil, nil)
 	play.handlers.list = append(play.handlers.list, own...)
+	for _, list := range [][]*playbook.Task{play.src.PreTasks, play.src.PostTasks, play.src.Tasks} { // Ansible's order
+		l.importsIn(&with, nil, list, nil)
+	}
+}
+
+// preloader reads what a play's roles and imports bring before its first task is planned. It has no host: an import whose name needs one
+// brings its handlers where it is.
+type preloader struct {
+	*playsState
+	play   *playPlanner
+	scene  *vars.Scene // of the play
+	begins int         // how much of a chain leads to the play
+	walked int         // roles
+}
+
+// useRole takes what a role brings, and before it what those bring that it depends on. around is what the role is in; one that `roles`
+// lists brings its variables, too.
+func (l *preloader) useRole(c *taskContext, around []*playbook.Task, t *playbook.Task, parent *vars.Role, listed bool) {
+	if t.Args.IsZero() || l.walked > mostDependencies {
+		return
+	}
+	if l.walked++; l.walked > mostDependencies {
+		l.Errorf(t.Args.Pos(), 0, c.chain, "have each role name what it depends on once",
+			"the dependencies of roles lead to more than %d others", mostDependencies)
+		return
+	}
+	at := *c
+	scene := *l.scene
+	scene.Role = parent
+	at.scene = &scene
+	said := len(l.Found)
+	if len(t.Collections) > 0 {
+		at.collections = collection.Searched("", t.Collections)
+	}
+	r, ok := l.findRole(&at, t)
+	if !ok || parent.Within(r.Dir) {
+		l.Found = l.Found[:said] // it is said where the role is used
+		return
+	}
+	files := r.files
+	at.collections = r.searched()
+	around = append(slices.Clip(around), t)
+	inner := append(slices.Clip(c.chain), origin(t.Pos, nil).String())
+	for _, need := range files.Meta.Dependencies {
+		before := at
+		before.chain = inner
+		l.useRole(&before, around, need, r.Role, listed)
+	}
+	if listed {
+		if parent == nil {
+			l.scene.Roles = append(l.scene.Roles, r.FullName())
+		} else if !slices.Contains(l.scene.Needed, r.FullName()) {
+			l.scene.Needed = append(l.scene.Needed, r.FullName())
+		}
+		own := bindings.RoleVars{Given: t.StepVars.Entries(), Files: files, Chain: c.chain}
+		l.bindings.PutUpon(own, &l.scene.Defaults, &l.scene.RoleVars)
+		scene.RoleVars, scene.Defaults = l.scene.RoleVars, l.scene.Defaults
+	}
+	scene.Role = r.Role
+	given := at
+	if t.StepVars.Kind() == playbook.Map || t.RoleParams.Kind() == playbook.Map {
+		in := l.enterRole(&at, t, r, false) // names of handlers may use what a role is given
+		given.params, given.block = in.params, in.block
+	}
+	l.play.handlers.takeHandlers(nil, r, t, func() []*handler {
+		list := l.handlersOf(files.Handlers, &given, r, t)
+		for _, one := range list {
+			one.inside = slices.Concat(around, one.inside)
+			one.chain = slices.Concat(c.chain[l.begins:], one.chain)
+		}
+		return list
+	})
+	l.play.preread[c.chained(t)] = true
+	if files.Tasks.File == nil {
+		return
+	}
+	given.chain, given.file, given.dir = inner, files.Tasks.File, filepath.Dir(files.Tasks.File.Path)
+	l.Enter(library.Opened{Path: files.Tasks.File.Path}, files.Tasks.File.Name, t.Pos.Line)
+	l.importsIn(&given, around, files.Tasks.Tasks, r.Role)
+	l.Leave()
+}
+
+// importsIn takes the handlers of the roles that tasks import: as with Ansible they are there from the first task on.
+func (l *preloader) importsIn(c *taskContext, around []*playbook.Task, tasks []*playbook.Task, parent *vars.Role) {
+	for _, t := range tasks {
+		in := *c
+		in.block = l.shareLayer(t, c.block, "block vars", c.chain)
+		switch {
+		case t.Kind == playbook.Block:
+			for _, part := range t.Parts() {
+				l.importsIn(&in, append(slices.Clip(around), t), part.Tasks, parent)
+			}
+		case t.Dynamic || t.Args.IsZero():
+		case t.Kind == playbook.Role:
+			l.useRole(c, around, t, parent, false)
+		case t.Kind == playbook.Include:
+			said := len(l.Found)
+			file, inside, ok := l.openImport(&in, t, l.LoadTasks)
+			if !ok {
+				l.Found = l.Found[:said] // it is said where the file is imported
+				continue
+			}
+			l.importsIn(file, append(slices.Clip(around), t), inside, parent)
+			l.Leave()
+		}
+	}
+}
+
+// chained is a task with the chain of what leads to it.
+func (c *taskContext) chained(t *playbook.Task) string {
+	return fmt.Sprint(t.Pos, c.chain)
 }

@@ -9,6 +9,7 @@ import (
 	"moon/plan/eval/value"
 	"moon/plan/loops"
 	"moon/plan/planner/connect"
+	"moon/plan/planner/gates"
 	"moon/plan/planner/outline"
 	"moon/plan/planner/place"
 	"moon/plan/planner/policy"
@@ -26,7 +27,10 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	if k.Action == nil {
 		return
 	}
-	p.addGates(k, c)
+	before := slices.Concat(gates.About(c.on.gates, func(role int) bool { return p.Within(c.scope, role) }), c.gates)
+	if len(before) > 0 {
+		k.When = append(gates.Conditions(before), k.When...)
+	}
 	i := len(p.plan.Steps)
 	s := plan.Step{
 		Index: i, UserID: t.ID, Scope: c.scope, Action: k.Action.Name, Dir: c.dir, Tags: c.tags, Register: t.Register,
@@ -44,17 +48,19 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	if c.finds != nil && !c.finds.Ask {
 		p.makePlace(&s, k, c)
 	}
-	p.breaking(k, &s, c)
+	if len(k.Breaks) > 0 && c.item != nil {
+		gates.Breaking(p.plan, k, &s)
+	}
 	s.When = plan.WhenText(k.When)
 	c.form.place(p, &s, t, c)
-	for _, g := range slices.Concat(p.gatesOf(c), c.gates) {
+	for _, g := range before {
 		s.Gates = append(s.Gates, g.Gate)
 	}
 	s.Handler, s.Notifiers, s.Named, s.Flushes = c.handler, c.notifiers.Steps, c.notifiers.Namings, c.flushes
 	// An override names its step by path, which is complete only now.
 	p.overrides.Begin(s.Path)
 	defer p.overrides.End()
-	before := *k
+	written := *k
 	p.overrides.Apply(k, c.chain)
 	if s.ExcludedBy = p.excludedBy(&s); c.handler && s.ExcludedBy == plan.ByTags {
 		s.ExcludedBy = "" // what has notified it was asked for
@@ -189,7 +195,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	}
 	s.Uses = plan.UsesOf(r.Used, e)
 	s.Task = k
-	p.overrides.ListIn(&s, k, before, r)
+	p.overrides.ListIn(&s, k, written, r)
 	if !idle {
 		p.concealer.CheckArguments(&s, k, raw)
 	}

@@ -101,9 +101,6 @@ func (there) place(p *stepPlanner, s *plan.Step, _ *playbook.Task, c *taskContex
 
 // Hosts share them, and each name is rendered where it is used.
 func (there) ownVars(p *variables, t *playbook.Task, c *taskContext, _ bool) *vars.Layer {
-	if t.StepVars.Kind() != playbook.Map {
-		return nil
-	}
 	return p.shareLayer(t, nil, "task vars", c.chain)
 }
 

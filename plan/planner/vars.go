@@ -20,12 +20,7 @@ func (p *variables) documentVars(m playbook.Value, c *taskContext, from string, 
 // shadows warns about a variable that hides a fact.
 func (p *variables) shadows(b *vars.Binding) {
 	if _, ok := p.names.FactsMap[b.Name]; ok || b.Name == "facts" {
-		p.Report(diag.Diagnostic{
-			Severity: diag.Warning, Pos: diag.Pos{File: b.Origin.File, Line: b.Origin.Line, Column: b.Origin.Column}, Width: len(b.Name),
-			Chain:   b.Origin.Chain,
-			Message: "variable `" + b.Name + "` hides the fact of that name",
-			Hint:    "the fact stays readable as `facts." + b.Name + "`",
-		})
+		p.bindings.WarnHides(b)
 	}
 }
 

@@ -34,8 +34,11 @@ func (p *variables) itemsOf(c *taskContext, t *playbook.Task) (list []items.Item
 	return p.loops.Items(t, e, items.Site{Dir: c.dir, Chain: c.chain})
 }
 
-// shareLayer is the layer of a task's `vars` upon others. Hosts share it.
+// shareLayer is the layer of a task's `vars`, if it has any, upon others. Hosts share it.
 func (p *variables) shareLayer(t *playbook.Task, below *vars.Layer, from string, chain []string) *vars.Layer {
+	if t.StepVars.Kind() != playbook.Map {
+		return below
+	}
 	key := taskKey{t, below}
 	if l, ok := p.taskLayers[key]; ok {
 		return l

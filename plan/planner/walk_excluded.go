@@ -1,9 +1,6 @@
 package planner
 
 import (
-	"slices"
-	"strings"
-
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval/value"
@@ -49,24 +46,12 @@ func (p *playsState) itemsOrFailure(c *taskContext, t *playbook.Task) (
 		list, typ, late, ok = p.itemsOf(c, t)
 		return list, typ, late, ok, nil
 	}
-	// What is said of the loop is said in another way if the task may fail for it.
-	before := p.Found
-	p.Found = nil
-	list, typ, late, ok = p.itemsOf(c, t)
-	said := p.Found
-	p.Found = before
-	isOther := func(d diag.Diagnostic) bool {
-		return d.Severity == diag.Error && !strings.Contains(d.Message, "undefined variable")
-	}
-	fails := !ok && len(said) > 0 && !slices.ContainsFunc([]diag.Diagnostic(said), isOther)
-	for _, d := range said {
-		if fails {
-			d.Severity, d.Message = diag.Warning, d.Message+why
-		}
-		p.Report(d)
-	}
-	if !fails {
+	message := p.Excuse(why, func() bool {
+		list, typ, late, ok = p.itemsOf(c, t)
+		return ok
+	})
+	if message == "" {
 		return list, typ, late, ok, nil
 	}
-	return nil, "", nil, false, p.standins.Failing(t, said[0].Message)
+	return nil, "", nil, false, p.standins.Failing(t, message)
 }

@@ -107,7 +107,7 @@ func inHandlers(p *planner, in *taskContext, h *handler) *taskContext {
 	for _, t := range h.inside {
 		p.selectHost(in)
 		in = p.deriveContext(in, t)
-		if t.StepVars.Kind() == playbook.Map && t != h.by {
+		if t != h.by {
 			in.block = p.shareLayer(t, in.block, "block vars", in.chain)
 		}
 	}

@@ -351,9 +351,7 @@ func (p *planner) blockOnce(cs []*taskContext, t *playbook.Task, item string) {
 	}, plan.FirstLine(cmp.Or(t.Name.Text(), "block")))
 	inner := altered(cs, func(c *taskContext) {
 		c.scope = scope
-		if t.StepVars.Kind() == playbook.Map {
-			c.block = p.shareLayer(t, c.block, "block vars", c.chain)
-		}
+		c.block = p.shareLayer(t, c.block, "block vars", c.chain)
 	})
 	began := *p.names.Produced.Now
 	inBody := inParallel(inner, group)
@@ -404,13 +402,8 @@ func (p *planner) importTasks(cs []*taskContext, t *playbook.Task) {
 	if t.Args.IsZero() {
 		return
 	}
-	for i, c := range cs {
-		// The list was made for this task (deriveContexts), so it may be changed in place.
-		if t.StepVars.Kind() == playbook.Map {
-			one := *c
-			one.block = p.shareLayer(t, c.block, "import vars", c.chain)
-			cs[i] = &one
-		}
+	for _, c := range cs { // made for this task by deriveContexts
+		c.block = p.shareLayer(t, c.block, "import vars", c.chain)
 	}
 	// An import is static, as with Ansible: the first host answers for all of them.
 	p.selectHost(cs[0])
@@ -486,9 +479,7 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what strin
 	inside := p.deriveContexts(cs, t)
 	for i, c := range inside {
 		c.around = cs[i]
-		if t.StepVars.Kind() == playbook.Map { // what is included, and whether, may be said by them
-			c.block = p.shareLayer(t, c.block, "include vars", c.chain)
-		}
+		c.block = p.shareLayer(t, c.block, "include vars", c.chain) // what is included, and whether, may be said by them
 		c.finds = &plan.Finding{Src: t, Name: t.Args, With: place.RoleParts(t), Ask: true}
 	}
 	p.taskTelling(inside, decider, func(c *taskContext, step int) {
@@ -546,9 +537,7 @@ func (p *planner) applied(c *taskContext, t *playbook.Task) *taskContext {
 	}
 	apply := p.standins.Apply(c.file, t, &p.Found)
 	with := p.deriveContext(&in, apply)
-	if apply.StepVars.Kind() == playbook.Map {
-		with.block = p.shareLayer(apply, with.block, "apply vars", c.chain)
-	}
+	with.block = p.shareLayer(apply, with.block, "apply vars", c.chain)
 	return with
 }
 

@@ -133,7 +133,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	}
 	tags := p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)
 	play := &playPlanner{
-		src: pl, handlers: newHandlerSet(), applied: map[string][]int{}, maxFail: -1,
+		src: pl, handlers: newHandlerSet(), applied: map[string][]int{}, preread: map[string]bool{}, maxFail: -1,
 	}
 	play.scope = p.OpenScope(plan.Scope{
 		Kind: plan.ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain),

@@ -15,9 +15,7 @@ import (
 func (p *planner) importRole(cs []*taskContext, t *playbook.Task) {
 	p.selectHost(cs[0])
 	named := *cs[0]
-	if t.StepVars.Kind() == playbook.Map {
-		named.block = p.shareLayer(t, named.block, "import vars", named.chain)
-	}
+	named.block = p.shareLayer(t, named.block, "import vars", named.chain)
 	name, ok := p.pathOf(&named, t.Args, "which role to use", "use include_role")
 	if !ok {
 		return
@@ -81,7 +79,8 @@ func (p *planner) planRole(cs []*taskContext, t *playbook.Task, group onHosts) {
 		one.scope, one.item, one.cwd = scope, nil, playbook.Value{}
 		inner[i] = &one
 	}
-	if t.ActionKey != "" { // those of `roles` are known already
+	// What the play reads before its first task is known already; an include brings its own here.
+	if c.play != nil && !c.play.preread[c.chained(t)] {
 		c.handlers.takeHandlers(c, r, t, func() []*handler { return p.handlersOf(files.Handlers, inner[0], r, t) })
 	}
 	p.visible(cs, t, r)

@@ -200,6 +200,7 @@ type playPlanner struct {
 
 	handlers *handlerSet
 	applied  map[string][]int // the scopes of roles that have been, with what they were given
+	preread  map[string]bool  // the uses of roles, by place, whose handlers are known before the first task
 }
 
 // importContext is what an import_playbook gives the plays of a file.

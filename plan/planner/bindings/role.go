@@ -64,3 +64,13 @@ func (m *Maker) WarnHidden(of RoleVars, role string, root, play *vars.Layer) {
 		})
 	}
 }
+
+// WarnHides warns about a variable that hides a fact.
+func (m *Maker) WarnHides(b *vars.Binding) {
+	m.problems.Report(diag.Diagnostic{
+		Severity: diag.Warning, Pos: diag.Pos{File: b.Origin.File, Line: b.Origin.Line, Column: b.Origin.Column}, Width: len(b.Name),
+		Chain:   b.Origin.Chain,
+		Message: "variable `" + b.Name + "` hides the fact of that name",
+		Hint:    "the fact stays readable as `facts." + b.Name + "`",
+	})
+}

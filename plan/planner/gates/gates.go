@@ -54,6 +54,30 @@ func OwnText(list []plan.Condition) string {
 	return plan.WhenText(list[first:])
 }
 
+// About are those of the gates of a host that are about a place, which is in some roles.
+func About(list []At, in func(role int) bool) []At {
+	elsewhere := func(g At) bool { return g.Role > 0 && !in(g.Role) }
+	if !slices.ContainsFunc(list, elsewhere) {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), elsewhere)
+}
+
+// Breaking puts before the conditions of an item that no item before it has ended the loop.
+func Breaking(p *plan.Plan, k *plan.Task, s *plan.Step) {
+	s.Keeps = true
+	scope := &p.Scopes[s.Scope]
+	if scope.First == s.Index {
+		return
+	}
+	before := &plan.Earlier{}
+	for i := scope.First; i < s.Index; i++ {
+		before.Steps = append(before.Steps, i)
+	}
+	broke := playbook.Written(k.Src.BreakWhen[0].Pos(), "not ("+plan.WhenText(k.Breaks)+")")
+	k.When = append([]plan.Condition{{Value: broke, Broke: before}}, k.When...)
+}
+
 // NoItems is the condition of a task whose loop is over nothing.
 func NoItems(t *playbook.Task) []plan.Condition {
 	return []plan.Condition{{Value: playbook.Written(t.Loop.Pos, "no items in the list"), Constant: true}}

@@ -2,6 +2,7 @@ package problems
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"moon/internal/diag"
@@ -77,6 +78,30 @@ func (p *Collector) Blame(format string, d diag.Diagnostic) {
 	if p.Found[first.at].Message != d.Message {
 		p.Found[first.at].Others++
 	}
+}
+
+// Excuse reports what do finds, as mistakes for which the task fails where it is reached: warnings that say why that may be, if do fails
+// for nothing but undefined names. That is the message then.
+func (p *Collector) Excuse(why string, do func() bool) (message string) {
+	before := p.Found
+	p.Found = nil
+	ok := do()
+	said := p.Found
+	p.Found = before
+	isOther := func(d diag.Diagnostic) bool {
+		return d.Severity == diag.Error && !strings.Contains(d.Message, "undefined variable")
+	}
+	fails := !ok && len(said) > 0 && !slices.ContainsFunc([]diag.Diagnostic(said), isOther)
+	if fails {
+		message = said[0].Message
+	}
+	for _, d := range said {
+		if fails {
+			d.Severity, d.Message = diag.Warning, d.Message+why
+		}
+		p.Report(d)
+	}
+	return message
 }
 
 // Lack notes an undefined name.

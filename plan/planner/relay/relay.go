@@ -7,6 +7,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 )
@@ -103,7 +104,7 @@ func Own(m *vars.Machine, t *playbook.Task) {
 	})
 }
 
-// FactNames are the facts that a step gives its host, where its action and arguments name them.
+// FactNames are the facts that a step gives its host, as its action and arguments name them; vars.AnyName if only the run knows them.
 func FactNames(k *plan.Task, delegated bool) []string {
 	switch k.Action.Name {
 	case "package_facts":
@@ -113,9 +114,26 @@ func FactNames(k *plan.Task, delegated bool) []string {
 	case "set_fact":
 		return cachedNames(k)
 	case "setup": // earlier tasks may have put into that place what it finds
-		if _, given := plan.ValueOf(k.Args, "fact_path"); given && !delegated {
+		if delegated {
+			return []string{vars.AnyName}
+		}
+		if _, given := plan.ValueOf(k.Args, "fact_path"); given {
 			return []string{"ansible_local"}
 		}
+	case "getent":
+		if k.Call == nil {
+			return nil
+		}
+		if database := value.Text(value.Plain(k.Call.Raw["database"])); !strings.Contains(database, "{{") {
+			return []string{"getent_" + database}
+		}
+	}
+	switch plugin := k.Action.Plugin; {
+	case plugin == nil:
+	case plugin.Looks:
+		return []string{plugin.Fact()}
+	case !plugin.NeedsPython() || plugin.GivesFacts:
+		return []string{vars.AnyName}
 	}
 	return nil
 }
