@@ -78,7 +78,7 @@ func TestPeopleConfirm(t *testing.T) {
 		t.Fatalf("one has confirmed, and the log is %v\n%s", got, out)
 	}
 	s.until("the lease is over", func() bool { return strings.Contains(s.try("b", "runs"), "its process is gone") })
-	run, out = s.begin("b", "resume", id, "--no-tui", "--groups", groups, "--approve", "all")
+	run, out = s.begin("b", "resume", id, "--no-tui", "--groups", groups)
 	s.until("it is continued", func() bool { return strings.Contains(s.try("d", "runs"), "in progress") })
 	s.until("another confirms", func() bool {
 		return requestAs(t, as("submitter"), "submitter", to("submitter"), `{"id":"s1","do":"approve","step":"drop"}`).Accepted
