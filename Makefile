@@ -63,8 +63,8 @@ queue-nats: ## 10,000 jobs submitted, and drained by two workers for a minute; d
 check-nats: ## the nested module nats/: builds, vets and tests it
 	cd nats && $(PLAIN) vet ./... && $(PLAIN) test $(STRIPPED) -short -timeout 20m ./...
 
-kills-nats: ## 300 processes of runs and servers killed at random, in a cluster of three; KILLS_SEED=n replays one
-	cd nats && KILLS=300 $(GO) test -timeout 3h -v -run 'TestKills$$' ./test
+kills-nats: ## 300 processes of runs, agents and servers killed at random, in a cluster of three, and one at every point of a run; KILLS_SEED=n replays one
+	cd nats && KILLS=300 POINTS=all $(GO) test -timeout 3h -v -run 'TestKills$$|TestDieAtEveryPoint$$' ./test
 
 full: build lint ## the tests in their long form, with real hosts, floods, kills: half an hour
 	$(GO) test -race -timeout 60m $$($(GO) list ./... | grep -v /internal/test/)
