@@ -166,7 +166,7 @@ func (s *Session) loop() {
 		// The cause belongs to one round: what is decided next has others.
 		s.cause = 0
 		s.sync()
-		s.record()
+		retired := s.record()
 		s.answer()
 		s.launch()
 		switch {
@@ -175,6 +175,8 @@ func (s *Session) loop() {
 		// Little room is left on the disk. What runs may end and be recorded.
 		case s.fatal == nil && s.trouble == nil && s.journal.Low() != nil:
 			s.retire(s.journal.Low())
+			continue
+		case retired: // which is a command that has to be followed
 			continue
 		}
 		wait := time.Hour

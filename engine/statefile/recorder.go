@@ -1,6 +1,7 @@
 package statefile
 
 import (
+	"os"
 	"slices"
 
 	"moon/engine/graph"
@@ -24,10 +25,15 @@ type Recorder struct {
 	makers map[string]string
 	above  map[int][]string
 	of     *graph.Graph // above is for
+	where  string       // the machine that the run was on
+	self   string       // and this one
 }
 
 // NewRecorder is the recorder of a run.
-func NewRecorder(dir string) *Recorder { return &Recorder{dir: dir, last: map[string]string{}} }
+func NewRecorder(dir string) *Recorder {
+	name, _ := os.Hostname() // as the run has it, too
+	return &Recorder{dir: dir, last: map[string]string{}, self: name}
+}
 
 // See takes in a fact of the run.
 func (r *Recorder) See(p *plan.Plan, check bool, rec fact.Record) {
@@ -36,6 +42,10 @@ func (r *Recorder) See(p *plan.Plan, check bool, rec fact.Record) {
 	}
 	r.run = rec.Run
 	switch f := rec.Fact.(type) { //nolint:gochecksumtype // of the others nothing is made
+	case fact.RunCreated:
+		r.where = f.Host
+	case fact.RunResumed:
+		r.where = f.Host
 	case fact.AttemptFinished:
 		if f.Step < len(p.Steps) && !p.Steps[f.Step].Dry(check) {
 			r.begin(p)
@@ -105,7 +115,10 @@ func (r *Recorder) ended(p *plan.Plan, rec fact.Record, f fact.AttemptFinished) 
 	if ps.Become != nil {
 		one.Become = &prior.Become{User: ps.Become.User, Method: ps.Become.Method}
 	}
-	r.add(one)
+	// A run may have come from another machine. What its steps have made there on the machine itself is not here.
+	if shared == nil || r.where == r.self || !isHere(one.Host) {
+		r.add(one)
+	}
 	if ps.Orphan > 0 {
 		return
 	}
@@ -131,7 +144,8 @@ func (r *Recorder) Flush(p *plan.Plan) error {
 // CatchUp drops of what a resumed run has made what its state has already: a crash between the journal and the state leaves only
 // the rest.
 func (r *Recorder) CatchUp(p *plan.Plan) error {
-	if len(r.pending) == 0 {
+	// One that is shared is read in any case: what others have recorded by now, the run continues after.
+	if len(r.pending) == 0 && (shared == nil || r.dir == "") {
 		return nil
 	}
 	all, err := Of(r.dir, p.Root, p.RootFile).Records()
@@ -185,10 +199,12 @@ func (r *Recorder) known(p *plan.Plan) map[string]string {
 	}
 	r.makers = map[string]string{}
 	// Without it the order is that of the records, and every definition counts as new.
-	have, err := Of(r.dir, p.Root, p.RootFile).Read()
+	// What other machines have recorded since the run began counts at its next record.
+	records, err := Of(r.dir, p.Root, p.RootFile).settled()
 	if err != nil {
 		return r.makers
 	}
+	have := prior.Fold(records)
 	for i := range have.Things {
 		for _, step := range have.Things[i].By() {
 			r.makers[step] = have.Definitions[step]

@@ -25,12 +25,21 @@ import (
 const Kept = 10
 
 // File is the state of one playbook. Several processes may append to it: what they write does not mix.
-type File struct{ path string }
+type File struct {
+	path string
+	with *sharing // nil: it is of this machine alone
+}
 
 // Of is the file of a playbook, in the directory of all states. root is the directory of the playbook, without links.
 func Of(dir, root, rootFile string) File {
-	return File{rundir.FileFor(dir, ".jsonl", root, rootFile)}
+	if original, ok := alias[root]; ok {
+		root = original
+	}
+	return File{path: rundir.FileFor(dir, ".jsonl", root, rootFile), with: shared}
 }
+
+// Name is what it is called, on this machine and on others.
+func (f File) Name() string { return strings.TrimSuffix(filepath.Base(f.path), ".jsonl") }
 
 // Path is where it is.
 func (f File) Path() string { return f.path }
@@ -41,8 +50,20 @@ func (f File) Read() (*prior.State, error) {
 	return prior.Fold(records), err
 }
 
-// Records returns all records. A line that is not whole was being written when moon died; the journal of its run has it still.
-func (f File) Records() ([]prior.Record, error) {
+// Records returns all records; first it takes in what other machines have recorded.
+func (f File) Records() (all []prior.Record, err error) {
+	if f.with == nil {
+		return f.here()
+	}
+	err = f.locked(func() (err error) {
+		all, err = f.pull()
+		return err
+	})
+	return all, err
+}
+
+// here are the records of the file. A line that is not whole was being written when moon died; the journal of its run has it still.
+func (f File) here() ([]prior.Record, error) {
 	text, err := os.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -94,6 +115,9 @@ func (f File) Append(records ...prior.Record) error {
 		return nil
 	}
 	return f.locked(func() error {
+		if f.with != nil {
+			return f.appendShared(records)
+		}
 		last, err := f.lastSerial()
 		if err != nil {
 			return err
@@ -105,7 +129,7 @@ func (f File) Append(records ...prior.Record) error {
 // Change adds what a person asks for. change is given the state, and refuses by an error. The state before is kept.
 func (f File) Change(change func(*prior.State) (prior.Record, error)) error {
 	return f.locked(func() error {
-		have, err := f.Records()
+		have, err := f.all()
 		if err != nil {
 			return err
 		}
@@ -116,17 +140,20 @@ func (f File) Change(change func(*prior.State) (prior.Record, error)) error {
 		if err := f.backUp(serialOf(have)); err != nil {
 			return err
 		}
+		if f.with != nil {
+			return f.changeShared(have, r)
+		}
 		return f.write(serialOf(have), []prior.Record{r})
 	})
 }
 
 // Tidy keeps the state that a run finds, and makes the file short if most of its records no longer count.
 func (f File) Tidy() error {
-	if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) && f.with == nil {
 		return nil
 	}
 	return f.locked(func() error {
-		have, err := f.Records()
+		have, err := f.all()
 		if err != nil || len(have) == 0 {
 			return err
 		}
@@ -134,15 +161,42 @@ func (f File) Tidy() error {
 			return err
 		}
 		now := prior.Fold(have)
-		if len(have) < shortest || len(have) < 4*len(now.Things) {
+		long := len(have) >= shortest && len(have) >= 4*len(now.Things)
+		if f.with != nil {
+			least := longest
+			if long { // from a short file it could no longer be known how much the log has
+				least = 2
+			}
+			f.compact(have, least)
+			if have, err = f.pull(); err != nil {
+				return err
+			}
+		}
+		if !long {
 			return nil
 		}
-		line, err := json.Marshal(prior.Record{Serial: now.Serial, Whole: append([]prior.Thing{}, now.Things...), Defined: now.Definitions})
-		if err != nil {
-			return err
-		}
-		return journal.Disk{}.Replace(f.path, append(line, '\n'))
+		one := prior.Record{Log: logOf(have)}
+		one.Seq, one.Seen, _ = places(have)
+		return f.shorten(one, prior.Fold(have))
 	})
+}
+
+// all are the records, for one who holds the lock.
+func (f File) all() ([]prior.Record, error) {
+	if f.with == nil {
+		return f.here()
+	}
+	return f.pull()
+}
+
+// shorten has the file be one record, which says from where in the log it goes on.
+func (f File) shorten(one prior.Record, now *prior.State) error {
+	one.Serial, one.Whole, one.Defined = now.Serial, append([]prior.Thing{}, now.Things...), now.Definitions
+	line, err := json.Marshal(one)
+	if err != nil {
+		return err
+	}
+	return journal.Disk{}.Replace(f.path, append(line, '\n'))
 }
 
 // StaleError says that a plan removes or forgets what is recorded in another way now.
@@ -215,7 +269,7 @@ func (f File) lastSerial() (int, error) {
 	if r, ok := decode(lines[len(lines)-1]); ok && r.Serial > 0 {
 		return r.Serial, nil
 	}
-	have, err := f.Records() // the last line is broken, long, or an old one
+	have, err := f.here() // the last line is broken, long, or an old one
 	return serialOf(have), err
 }
 
@@ -237,7 +291,7 @@ func (f File) Backups() (serials []string, err error) {
 
 // Backup is one of them.
 func (f File) Backup(serial string) File {
-	return File{filepath.Join(f.old(), fmt.Sprintf("%010s.jsonl", serial))}
+	return File{path: filepath.Join(f.old(), fmt.Sprintf("%010s.jsonl", serial))}
 }
 
 func (f File) backUp(serial int) error {

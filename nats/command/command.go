@@ -37,7 +37,7 @@ All commands of moon are there. In addition, and instead:
 
   moon-nats serve [--dir DIR] [--listen HOST:PORT]   a server of your own; the default listens on 127.0.0.1:4222
   moon-nats config                                   a configuration to begin with: who may run, attend and watch
-  moon-nats run|tui PLAYBOOK                         as with moon, recorded in the stream
+  moon-nats run|tui|destroy PLAYBOOK                 as with moon, recorded in the stream
   moon-nats runs                                     the runs of the stream, of all machines
   moon-nats show RUN                                 what became of a run
   moon-nats attach [--tui] [RUN], moon-nats tui RUN  follow, or attend, a run that another machine executes
@@ -48,6 +48,7 @@ All commands of moon are there. In addition, and instead:
   moon-nats submit PLAYBOOK|PLAN, queue, cancel JOB  runs that wait for a worker
   moon-nats schedule NAME CRON PLAYBOOK|PLAN, schedules, unschedule NAME  jobs that are submitted at times
   moon-nats notify --url URL|--command CMD [--on waits,failed,done]  tell others what happens in runs
+  moon-nats state PLAYBOOK [--history]               what runs have made, on all machines; --history: who has recorded what, and when
   moon-nats forget RUN…                              remove runs from the stream
 
 Flags, before or after the command: --nats URL (or MOON_NATS, default nats://127.0.0.1:4222), --creds FILE, --ca FILE, --cert FILE and
@@ -106,6 +107,10 @@ func run(args []string) (int, error) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
+	if err := shareStates(ctx, o); err != nil {
+		return app.ExitUsage, err
+	}
+	defer states.Close()
 	switch args[0] {
 	case "agent":
 		if isFrames(args[1:], os.Stdin) {
@@ -137,7 +142,14 @@ func run(args []string) (int, error) {
 			return passOn(nil, args...)
 		}
 		return with(ctx, o, func(l *link.Link) (int, error) { return resume(ctx, l, args) })
-	case "run", "tui":
+	case "state":
+		if i := slices.Index(args, "--history"); i > 0 {
+			return app.ExitDone, tellHistory(slices.Delete(args, i, i+1)[1:])
+		}
+	case "run", "tui", "destroy":
+		if slices.Contains(args, "--help") {
+			return passOn(nil, args...)
+		}
 		if args[0] == "tui" && len(args) > 1 && runID.MatchString(args[len(args)-1]) { // of a run, and not of a playbook
 			attached := slices.Concat([]string{"attach", "--tui"}, args[1:])
 			return with(ctx, o, func(l *link.Link) (int, error) { return attend(ctx, l, attached) })
@@ -179,6 +191,7 @@ func with(ctx context.Context, o link.Options, do func(*link.Link) (int, error))
 		return app.ExitUsage, err
 	}
 	defer l.Close()
+	states.Use(l)
 	return do(l)
 }
 

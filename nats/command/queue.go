@@ -282,7 +282,7 @@ func startJob(ctx context.Context, q *queue.Queue, o link.Options, j queue.Job) 
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // the directory is that for temporary files
-	file, root, err := queue.Unpack(pack, dir)
+	file, root, original, err := queue.Unpack(pack, dir)
 	if err != nil {
 		return err
 	}
@@ -296,7 +296,7 @@ func startJob(ctx context.Context, q *queue.Queue, o link.Options, j queue.Job) 
 	}
 	// What was submitted is run: that files have been edited since is no reason not to. A run by hand on this machine comes first.
 	cmd := exec.CommandContext(ctx, self, slices.Concat([]string{"run", "--plan", file, "--allow-stale", "--wait-lock", "1h"}, j.Flags)...)
-	cmd.Dir, cmd.Env = root, append(environ(o), ticketIn+"="+string(ticket))
+	cmd.Dir, cmd.Env = root, append(environ(o), ticketIn+"="+string(ticket), standsFor+"="+root+"="+original)
 	words := &tail{}
 	cmd.Stdout, cmd.Stderr = os.Stdout, io.MultiWriter(os.Stderr, words)
 	fmt.Printf("moon-nats: job %s\n", j.ID)
@@ -309,26 +309,31 @@ func startJob(ctx context.Context, q *queue.Queue, o link.Options, j queue.Job) 
 	return nil
 }
 
-// restoreFiles makes the directory in which a job was run by a machine that did not have its playbook: the run continues there.
-func restoreFiles(ctx context.Context, l *link.Link, q *queue.Queue, runs string, j queue.Job) error {
+// restoreFiles makes the directory in which a job was run by a machine that did not have its playbook: the run continues there. It gives
+// what that directory stands for, as standsFor has it; "": it is that of the playbook.
+func restoreFiles(ctx context.Context, l *link.Link, q *queue.Queue, runs string, j queue.Job) (stands string, err error) {
 	past, _, err := look(ctx, l, runs, j.Run)
 	if err != nil {
-		return err
+		return "", err
 	}
 	dir := filepath.Dir(past.Root)
-	if _, err := os.Stat(past.Root); err == nil || !strings.HasPrefix(filepath.Base(dir), jobDir(j)) {
-		return nil
+	if !strings.HasPrefix(filepath.Base(dir), jobDir(j)) {
+		return "", nil
+	}
+	stands = past.Root + "=" + filepath.Dir(j.Playbook)
+	if _, err := os.Stat(past.Root); err == nil {
+		return stands, nil
 	}
 	pack, err := q.Load(ctx, j.Plan)
 	if err != nil {
-		return err
+		return "", err
 	}
 	// One that is there may be another user's, in a directory that everyone may write to.
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return err
+		return "", err
 	}
-	_, _, err = queue.Unpack(pack, dir)
-	return err
+	_, _, original, err := queue.Unpack(pack, dir)
+	return past.Root + "=" + original, err
 }
 
 // jobDir is how the name of the directory of a job begins.

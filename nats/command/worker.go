@@ -67,11 +67,12 @@ func worker(ctx context.Context, l *link.Link, args []string, o link.Options) er
 		return past.Outcome, err
 	}
 	w.Resume = func(ctx context.Context, j queue.Job) {
-		if err := restoreFiles(ctx, l, w.Queue, dir, j); err != nil {
+		stands, err := restoreFiles(ctx, l, w.Queue, dir, j)
+		if err != nil {
 			fmt.Fprintf(os.Stderr, "moon-nats: %s: %s\n", j.ID, err)
 			return
 		}
-		takeOver(ctx, l, o, j.Run, lost)
+		takeOver(ctx, l, o, j.Run, lost, standsFor+"="+stands)
 	}
 	fmt.Println("moon-nats: waiting for jobs, and for runs whose process is gone")
 	var wg sync.WaitGroup
@@ -132,7 +133,7 @@ func rescue(ctx context.Context, l *link.Link, o link.Options, dir, lost string,
 }
 
 // takeOver resumes a run in a process of its own, if no other worker does.
-func takeOver(ctx context.Context, l *link.Link, o link.Options, id, lost string) {
+func takeOver(ctx context.Context, l *link.Link, o link.Options, id, lost string, env ...string) {
 	me := l.Self(rand.Text())
 	text, err := json.Marshal(me)
 	if err == nil {
@@ -153,7 +154,7 @@ func takeOver(ctx context.Context, l *link.Link, o link.Options, id, lost string
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.Env = append(environ(o), claimed+"="+me.Writer)
+	cmd.Env = append(append(environ(o), claimed+"="+me.Writer), env...)
 	fmt.Printf("moon-nats: resuming %s\n", id)
 	if err := cmd.Run(); err != nil {
 		fmt.Fprintf(os.Stderr, "moon-nats: %s: %s\n", id, err)

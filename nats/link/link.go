@@ -31,6 +31,9 @@ type Options struct {
 // Stream is the name of the stream that has the runs.
 const Stream = "MOON_RUNS"
 
+// States is the name of the stream that has what runs have made on hosts.
+const States = "MOON_STATES"
+
 // leases is the name of the bucket that says who has which run.
 const leases = "MOON_LEASES"
 
@@ -287,6 +290,17 @@ func All(id string) string { return "moon.runs." + id + ".>" }
 
 // Control is the subject of requests to a run, by a user.
 func Control(id, by string) string { return "moon.control." + id + "." + by }
+
+// StatesOf is the subject of all that runs of a playbook have made, which is known by a word.
+func StatesOf(playbook string) string { return "moon.states." + playbook + ".>" }
+
+// StateOf is the subject of what they have made on a host; "" is the playbook as a whole.
+func StateOf(playbook, host string) string {
+	if host == "" {
+		return "moon.states." + playbook + ".@" // no host has that word
+	}
+	return "moon.states." + playbook + "." + hostWord(host)
+}
 
 // ToAgent is the subject of what goes to the agent of a host: open, who, or the id of a session.
 func ToAgent(host, about string) string { return "moon.agents." + hostWord(host) + "." + about }

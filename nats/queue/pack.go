@@ -137,12 +137,12 @@ func (d *document) reads() (names []string) {
 	return names
 }
 
-// Unpack writes a pack into a directory, and gives the file of the plan, and the directory to run it in: that of the playbook where this
-// machine has it, or else one that is made of what the pack has.
-func Unpack(pack []byte, dir string) (file, root string, err error) {
+// Unpack writes a pack into a directory, and gives the file of the plan, the directory to run it in, and that of the playbook where it was
+// submitted. They are the same if this machine has the playbook; or else the former is made of what the pack has.
+func Unpack(pack []byte, dir string) (file, root, original string, err error) {
 	zip, err := gzip.NewReader(bytes.NewReader(pack))
 	if err != nil {
-		return "", "", fmt.Errorf("the plan of the job cannot be read: %w", err)
+		return "", "", "", fmt.Errorf("the plan of the job cannot be read: %w", err)
 	}
 	r := tar.NewReader(zip)
 	var plan []byte
@@ -158,7 +158,7 @@ func Unpack(pack []byte, dir string) (file, root string, err error) {
 			text, err = io.ReadAll(io.LimitReader(r, 2*maxPack))
 		}
 		if err != nil {
-			return "", "", fmt.Errorf("the plan of the job cannot be read: %w", err)
+			return "", "", "", fmt.Errorf("the plan of the job cannot be read: %w", err)
 		}
 		if h.Name == planName {
 			plan = text
@@ -166,20 +166,20 @@ func Unpack(pack []byte, dir string) (file, root string, err error) {
 		}
 		name, err := filepath.Rel(filesName, h.Name)
 		if err != nil || !filepath.IsLocal(name) {
-			return "", "", fmt.Errorf("the job has a file %q, which would be outside its directory", h.Name)
+			return "", "", "", fmt.Errorf("the job has a file %q, which would be outside its directory", h.Name)
 		}
 		files[name], modes[name] = text, h.FileInfo().Mode().Perm()
 	}
 	d, err := read(plan)
 	if err != nil {
-		return "", "", err
+		return "", "", "", err
 	}
 	if _, err := os.Stat(filepath.Join(d.Root, d.RootFile)); err == nil {
 		root = d.Root
 	} else {
 		// The directory is of this machine, so its links are resolved as moon does it with the root of a plan.
 		if root, err = filepath.EvalSymlinks(dir); err != nil {
-			return "", "", err
+			return "", "", "", err
 		}
 		root = filepath.Join(root, filesName)
 		for _, f := range d.Sources.Files {
@@ -191,12 +191,12 @@ func Unpack(pack []byte, dir string) (file, root string, err error) {
 			}
 		}
 		if err := writeAll(root, files, modes); err != nil {
-			return "", "", err
+			return "", "", "", err
 		}
 		plan = moved(plan, d.Root, root)
 	}
 	file = filepath.Join(dir, planName)
-	return file, root, os.WriteFile(file, plan, 0o600)
+	return file, root, d.Root, os.WriteFile(file, plan, 0o600)
 }
 
 func writeAll(root string, files map[string][]byte, modes map[string]os.FileMode) error {

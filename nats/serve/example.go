@@ -18,7 +18,7 @@ accounts {
       # Executes runs: writes journals, holds leases, makes the stream, answers requests; opens sessions to hosts, and is root there if
       # their agents are.
       { user: "runner", password: "change-me-1", permissions: {
-          publish:   ["moon.runs.>", "moon.control.*.runner", "moon.queue.>", "$JS.API.>", "$JS.ACK.>", "$JS.FC.>", "moon.agents.>",
+          publish:   ["moon.runs.>", "moon.states.>", "moon.control.*.runner", "moon.queue.>", "$JS.API.>", "$JS.ACK.>", "$JS.FC.>", "moon.agents.>",
             "$KV.MOON_LEASES.>", "$KV.MOON_JOBS.>", "$KV.MOON_LOCKS.>", "$KV.MOON_SCHEDULES.>", "$O.MOON_PLANS.>"]
           subscribe: ["moon.control.>", "_INBOX_runner.>", "moon.sessions.>"]
           allow_responses: { max: 1, expires: "2m" } } }
@@ -32,6 +32,8 @@ accounts {
           publish:   ["moon.control.*.ada",
             "$JS.API.STREAM.INFO.MOON_RUNS", "$JS.API.STREAM.INFO.KV_MOON_LEASES", "$JS.API.STREAM.MSG.GET.MOON_RUNS",
             "$JS.API.CONSUMER.CREATE.MOON_RUNS.>", "$JS.API.CONSUMER.MSG.NEXT.MOON_RUNS.>", "$JS.API.CONSUMER.DELETE.MOON_RUNS.>",
+            "$JS.API.STREAM.INFO.MOON_STATES", "$JS.API.STREAM.MSG.GET.MOON_STATES", "$JS.API.CONSUMER.CREATE.MOON_STATES.>",
+            "$JS.API.CONSUMER.MSG.NEXT.MOON_STATES.>", "$JS.API.CONSUMER.DELETE.MOON_STATES.>", "$JS.API.CONSUMER.INFO.MOON_STATES.>",
             "$JS.API.CONSUMER.INFO.MOON_RUNS.>", "$JS.API.DIRECT.GET.KV_MOON_LEASES.>", "$JS.API.DIRECT.GET.MOON_RUNS.>", "$JS.FC.>"]
           subscribe: ["_INBOX_ada.>"] } }
       # Submits jobs, and stops its runs; a worker runs whatever is submitted, as the user that it is. A worker has to have been there once.
@@ -39,14 +41,19 @@ accounts {
           publish:   ["moon.control.*.submitter", "moon.queue.>", "$KV.MOON_JOBS.>", "$KV.MOON_SCHEDULES.>", "$O.MOON_PLANS.>",
             "$JS.API.STREAM.INFO.*", "$JS.API.DIRECT.GET.KV_MOON_LEASES.>", "$JS.API.DIRECT.GET.KV_MOON_JOBS.>",
             "$JS.API.DIRECT.GET.KV_MOON_SCHEDULES.>", "$JS.API.DIRECT.GET.OBJ_MOON_PLANS.>",
+            "$JS.API.STREAM.MSG.GET.MOON_STATES", "$JS.API.CONSUMER.CREATE.MOON_STATES.>",
+            "$JS.API.CONSUMER.MSG.NEXT.MOON_STATES.>", "$JS.API.CONSUMER.DELETE.MOON_STATES.>", "$JS.API.CONSUMER.INFO.MOON_STATES.>",
             "$JS.API.CONSUMER.CREATE.KV_MOON_JOBS.>", "$JS.API.CONSUMER.CREATE.KV_MOON_SCHEDULES.>",
             "$JS.API.CONSUMER.DELETE.KV_MOON_JOBS.>", "$JS.API.CONSUMER.DELETE.KV_MOON_SCHEDULES.>", "$JS.FC.>"]
           subscribe: ["_INBOX_submitter.>"] } }
-      # Watches runs, and can do nothing to them. What is published reads the stream, from any place in it, and who has which run.
+      # Watches runs, and can do nothing to them. What is published reads the stream, from any place in it, what runs have made, and
+      # who has which run.
       { user: "watcher", password: "change-me-3", permissions: {
           publish:   [
             "$JS.API.STREAM.INFO.MOON_RUNS", "$JS.API.STREAM.INFO.KV_MOON_LEASES", "$JS.API.STREAM.MSG.GET.MOON_RUNS",
             "$JS.API.CONSUMER.CREATE.MOON_RUNS.>", "$JS.API.CONSUMER.MSG.NEXT.MOON_RUNS.>", "$JS.API.CONSUMER.DELETE.MOON_RUNS.>",
+            "$JS.API.STREAM.INFO.MOON_STATES", "$JS.API.STREAM.MSG.GET.MOON_STATES", "$JS.API.CONSUMER.CREATE.MOON_STATES.>",
+            "$JS.API.CONSUMER.MSG.NEXT.MOON_STATES.>", "$JS.API.CONSUMER.DELETE.MOON_STATES.>", "$JS.API.CONSUMER.INFO.MOON_STATES.>",
             "$JS.API.CONSUMER.INFO.MOON_RUNS.>", "$JS.API.DIRECT.GET.KV_MOON_LEASES.>", "$JS.API.DIRECT.GET.MOON_RUNS.>", "$JS.FC.>"]
           subscribe: ["_INBOX_watcher.>"] } }
     ]

@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 	if at, err := strconv.Atoi(os.Getenv(dieAt)); err == nil {
 		os.Exit(mortal(at))
 	}
+	if n, err := strconv.Atoi(os.Getenv(dieAfterState)); err == nil {
+		command.AfterState = crashAt(n)
+	}
 	if os.Getenv(asMoon) != "" || len(os.Args) > 1 && os.Args[1] == "agent" {
 		os.Exit(command.Main(os.Args[1:]))
 	}

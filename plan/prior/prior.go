@@ -56,8 +56,43 @@ type Record struct {
 	Moved    map[string]string `json:"moved,omitempty"`    // steps that have other paths now
 	Accepted []Accepted        `json:"accepted,omitempty"` // have been edited, and are what moon takes for its own from here on
 	Deposed  []Key             `json:"deposed,omitempty"`  // have been replaced, and are still there
-	Whole    []Thing           `json:"whole,omitempty"`    // the whole state: what is before it does not count
+	Whole    []Thing           `json:"whole,omitzero"`     // the whole state: what is before it does not count
 	Defined  map[string]string `json:"defined,omitempty"`  // with it: State.Definitions
+	Part     string            `json:"part,omitempty"`     // with it: only the things of this host are meant; "": all
+
+	// Of records that machines share: which log they are from and their place in it, and in a whole state the last places of the hosts.
+	Log  string            `json:"log,omitempty"`
+	Seq  uint64            `json:"seq,omitempty"`
+	Seen map[string]uint64 `json:"seen,omitempty"`
+}
+
+// Hosts are the machines that a record is about; none: it is about the playbook as a whole.
+func (r *Record) Hosts() (list []string) {
+	if len(r.Things) > 0 || r.Undo != nil || r.Withheld != "" || r.Definition != "" {
+		list = append(list, r.Host)
+	}
+	for _, keys := range [][]Key{r.Gone, r.Deposed} {
+		for _, k := range keys {
+			list = append(list, k.Host)
+		}
+	}
+	for _, a := range r.Accepted {
+		list = append(list, a.Host)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Only is what a record says of one of its hosts.
+func (r *Record) Only(host string) Record {
+	one := *r
+	other := func(k Key) bool { return k.Host != host }
+	one.Gone, one.Deposed = slices.DeleteFunc(slices.Clone(r.Gone), other), slices.DeleteFunc(slices.Clone(r.Deposed), other)
+	one.Accepted = slices.DeleteFunc(slices.Clone(r.Accepted), func(a Accepted) bool { return a.Host != host })
+	if r.Host != host {
+		one.Things, one.Undo, one.Withheld, one.Definition = nil, nil, "", ""
+	}
+	return one
 }
 
 // Accepted is a thing that holds something else than moon left there.
@@ -77,6 +112,24 @@ type Thing struct {
 	Others   []string `json:"others,omitempty"`
 	Withheld string   `json:"withheld,omitempty"` // of a step: it has an undo that is not kept, and this is why
 	Deposed  bool     `json:"deposed,omitempty"`  // something else has taken its place under the same step
+}
+
+// PartOf is the state of one host as a record that stands for all that was before.
+func (s *State) PartOf(host string) Record {
+	r := Record{Part: host, Whole: []Thing{}, Defined: map[string]string{}}
+	for i := range s.Things {
+		t := &s.Things[i]
+		if t.Host != host {
+			continue
+		}
+		r.Whole = append(r.Whole, *t)
+		for _, step := range t.By() {
+			if digest, has := s.Definitions[step]; has {
+				r.Defined[step] = digest
+			}
+		}
+	}
+	return r
 }
 
 // Key is what it is known by.
@@ -169,11 +222,7 @@ type folding struct {
 func (f *folding) add(r *Record) {
 	f.Serial = max(f.Serial, r.Serial)
 	if r.Whole != nil {
-		f.Things, f.at = slices.Clone(r.Whole), map[Key]int{}
-		for i := range f.Things {
-			f.at[f.Things[i].Key()], f.after[f.Things[i].Step] = i, f.Things[i].After
-		}
-		maps.Copy(f.Definitions, r.Defined)
+		f.replace(r)
 	}
 	if len(r.Things) > 0 || r.Undo != nil || r.Withheld != "" {
 		f.after[r.Step] = r.After
@@ -209,6 +258,20 @@ func (f *folding) add(r *Record) {
 		Resource: events.Resource{Type: k.Type, Name: k.Name, Change: events.ChangeCreate, Undo: r.Undo},
 		Host:     r.Host, Created: true, Maker: r.Maker, Withheld: r.Withheld,
 	})
+}
+
+// replace has a whole state, or that of one host, take the place of what was before it.
+func (f *folding) replace(r *Record) {
+	for i := range f.Things {
+		if t := &f.Things[i]; t.Type != "" && (r.Part == "" || t.Host == r.Part) {
+			f.remove(t.Key())
+		}
+	}
+	for _, t := range r.Whole {
+		f.after[t.Step] = t.After
+		f.put(t.Key(), t)
+	}
+	maps.Copy(f.Definitions, r.Defined)
 }
 
 func (f *folding) put(k Key, t Thing) {
