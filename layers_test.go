@@ -157,7 +157,7 @@ var layers = map[string][]string{
 	"internal/app": {"internal/build",
 		"exec/python", "exec/sshargs", "plan/called", "plan/selector",
 		"plan/found", "plan/playbook",
-		"plan/vars", "internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "events/rundir", "internal/app/statedir", "internal/factcache", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
+		"plan/vars", "internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "engine/control", "events/rundir", "internal/app/statedir", "internal/factcache", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
 	"internal/factcache":      {"events", "exec", "exec/spec", "plan", "plan/eval/value", "plan/found", "plan/vars"},                                       // files of facts: it gathers none
 	"internal/install":        {"exec/fsys", "exec/process", "internal/diag", "internal/suggest", "plan/playbook"},                                         // requirements and files: it knows no plans
@@ -174,9 +174,10 @@ var layers = map[string][]string{
 	"nats/agent":    {"nats/session", "nats/link"}, // hosts: it knows no runs and no frames
 	"nats/queue":    {"events", "nats/link"},       // it starts no processes, and reads of a plan what it has to
 	"nats/schedule": {"nats/link", "nats/queue"},
-	"nats/notify":   {"nats/link"}, // it reads journals as anyone outside would
+	"nats/states":   {"engine/statefile", "nats/link", "plan/prior"}, // where records are, and not what they mean
+	"nats/notify":   {"nats/link"},                                   // it reads journals as anyone outside would
 	"nats/test":     {"nats/command", "nats/link", "nats/queue", "nats/serve"},
-	"nats/command":  {"engine/control", "engine/history", "engine/journal", "events", "exec/remote", "exec/way", "internal/app", "internal/app/statedir", "internal/cli", "nats/agent", "nats/link", "nats/mirror", "nats/notify", "nats/queue", "nats/record", "nats/schedule", "nats/serve", "nats/session"},
+	"nats/command":  {"engine/control", "engine/history", "engine/journal", "engine/statefile", "events", "exec/remote", "exec/way", "internal/app", "internal/app/statedir", "internal/cli", "internal/termtext", "nats/states", "plan", "plan/prior", "nats/agent", "nats/link", "nats/mirror", "nats/notify", "nats/queue", "nats/record", "nats/schedule", "nats/serve", "nats/session"},
 	"nats":          {"nats/command"},
 
 	"internal/cli/lastview":  {"internal/app", "plan", "tui"}, // a file: it shows nothing

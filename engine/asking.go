@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 
 	"moon/engine/control"
@@ -40,6 +41,7 @@ func (s *hearing) listen() {
 		return
 	}
 	s.control = server
+	control.RemoveStale(os.TempDir())
 	s.listenToOthers()
 }
 

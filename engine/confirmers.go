@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -76,7 +75,7 @@ func (s *hearing) listenToOthers() {
 	if s.others != nil || s.cfg.RelayedOnly || !demandsPeople(s.state.Plan()) {
 		return
 	}
-	path := filepath.Join(os.TempDir(), "moon-"+s.id+".sock")
+	path := control.ForOthers(os.TempDir(), s.id)
 	server, err := control.ListenToOthers(path, s.relayOthers)
 	if err != nil {
 		s.add(fact.Warned{Step: -1, Message: "other users of this machine cannot confirm steps: " + err.Error()})

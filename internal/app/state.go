@@ -2,10 +2,12 @@ package app
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"moon/engine/control"
 	"moon/engine/history"
 	"moon/engine/statefile"
 	"moon/plan/prior"
@@ -77,4 +79,15 @@ func LiveRunOf(playbook string) (*history.Concurrent, error) {
 		return &live[0], nil
 	}
 	return nil, nil
+}
+
+// PastRuns is the latest runs, and how many more there are; all of them if limit is 0. What killed ones have left elsewhere goes.
+func PastRuns(limit int) ([]history.Past, int, error) {
+	state, err := StateDir()
+	if err != nil {
+		return nil, 0, err
+	}
+	control.RemoveStale(os.TempDir())
+	list, more, err := history.List(state.Runs(), limit)
+	return list, more, WrapDisk(err)
 }

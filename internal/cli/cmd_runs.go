@@ -79,12 +79,7 @@ func (c *runsCmd) Run(call *app.Invocation) error {
 
 // pastRuns is the latest runs, and how many more there are; all of them where limit is 0.
 func pastRuns(limit int) ([]history.Past, int, error) {
-	state, err := app.StateDir()
-	if err != nil {
-		return nil, 0, err
-	}
-	list, more, err := history.List(state.Runs(), limit)
-	return list, more, app.WrapDisk(err)
+	return app.PastRuns(limit)
 }
 
 // pastRun finds the run that the user names, or the latest. The error is an *history.UnbegunError, next to the run before, if that had
