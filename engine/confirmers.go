@@ -109,7 +109,7 @@ func (s *hearing) refuseOther(commands []events.Command) string {
 	return ""
 }
 
-// warnOfPeople says whom a run without a review waits for: there is no screen that shows it.
+// warnOfPeople says whom a run without a review waits for, which a screen would show.
 func (s *hearing) warnOfPeople(f fact.RunPaused) {
 	p := s.state.Plan()
 	if f.Reason != events.PauseConfirm || s.cfg.Options.Review || f.Step < 0 || p.Steps[f.Step].Confirmers == nil {
