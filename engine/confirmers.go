@@ -70,7 +70,7 @@ func demandsPeople(p *plan.Plan) bool {
 	return false
 }
 
-// listenToOthers lets other users of this machine confirm what demands people. There is no way for them into the run's directory, so the
+// listenToOthers lets other users of this machine confirm what demands people. They cannot enter the run's directory, so the
 // socket is outside of it; the kernel says who they are.
 func (s *hearing) listenToOthers() {
 	if s.others != nil || s.cfg.RelayedOnly || !demandsPeople(s.state.Plan()) {
