@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 
 	"moon/engine/control"
@@ -41,7 +40,6 @@ func (s *hearing) listen() {
 		return
 	}
 	s.control = server
-	control.RemoveStale(os.TempDir())
 	s.listenToOthers()
 }
 

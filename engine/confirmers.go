@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"moon/engine/control"
+	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
 	"moon/internal/people"
-	"moon/plan"
 )
 
 // atScreen is who gives a command of this process: its user. A flag is not a person: it was given before there was anything to look at,
@@ -40,7 +40,7 @@ func (s *hearing) asker(r control.Request) *people.Person {
 // confirmer is a person with what decides whether their confirmation counts: their groups of now, which the journal then has. Where no step
 // demands people, it is not recorded.
 func (s *hearing) confirmer(c events.Command, p *people.Person) *people.Person {
-	if approve, ok := c.(events.Approve); !ok || !approve.Confirm || p == nil || !demandsPeople(s.state.Plan()) {
+	if approve, ok := c.(events.Approve); !ok || !approve.Confirm || p == nil || !state.DemandsPeople(s.state.Plan()) {
 		return nil
 	}
 	inGroup := s.cfg.InGroup
@@ -59,20 +59,10 @@ func (s *hearing) confirmer(c events.Command, p *people.Person) *people.Person {
 	return p
 }
 
-// demandsPeople reports whether certain people have to confirm a step of the plan.
-func demandsPeople(p *plan.Plan) bool {
-	for i := range p.Steps { // by number: a step is large
-		if s := &p.Steps[i]; s.Confirmers != nil && !s.Excluded {
-			return true
-		}
-	}
-	return false
-}
-
 // listenToOthers lets other users of this machine confirm what demands people. They cannot enter the run's directory, so the
 // socket is outside of it; the kernel says who they are.
 func (s *hearing) listenToOthers() {
-	if s.others != nil || s.cfg.RelayedOnly || !demandsPeople(s.state.Plan()) {
+	if s.others != nil || s.cfg.RelayedOnly || !state.DemandsPeople(s.state.Plan()) {
 		return
 	}
 	path := control.ForOthers(os.TempDir(), s.id)

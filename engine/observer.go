@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -66,25 +65,18 @@ func (s *observer) observe(step int, e events.Event) {
 	}
 }
 
-// record adds to the playbook's state what was made since the last time. A run that cannot is none the worse, and says so; but it is brought
-// to its end if the state is shared with other machines: they decide by it what they remove.
-func (s *observer) record() (retired bool) {
+// record adds to the playbook's state what was made since the last time. A run that cannot is none the worse, and says so.
+func (s *observer) record() {
 	if s.fatal != nil {
-		return false
+		return
 	}
-	err := s.prior.Flush(s.state.Plan())
-	if err == nil || s.unrecordable {
-		return false
+	if err := s.prior.Flush(s.state.Plan()); err != nil && !s.unrecordable {
+		s.unrecordable = true
+		s.add(fact.Warned{Step: -1, Message: fmt.Sprintf("what the steps made is not recorded: %s", err)})
+		if why := statefile.Apart(err); why != nil { // the journal has what was made, and a resume records it
+			s.retire(why)
+		}
 	}
-	s.unrecordable = true
-	err = fmt.Errorf("what the steps made is not recorded: %w", err)
-	// The journal has what was made, and a resume records it.
-	if _, shared := errors.AsType[*statefile.SharedError](err); shared && !s.state.Finished() {
-		s.retire(err)
-		return true
-	}
-	s.add(fact.Warned{Step: -1, Message: err.Error()})
-	return false
 }
 
 // excludes reports whether a step was skipped because a person excludes it, and not one that has failed.

@@ -166,7 +166,8 @@ func (s *Session) loop() {
 		// The cause belongs to one round: what is decided next has others.
 		s.cause = 0
 		s.sync()
-		retired := s.record()
+		calm := s.trouble == nil
+		s.record()
 		s.answer()
 		s.launch()
 		switch {
@@ -176,7 +177,7 @@ func (s *Session) loop() {
 		case s.fatal == nil && s.trouble == nil && s.journal.Low() != nil:
 			s.retire(s.journal.Low())
 			continue
-		case retired: // which is a command that has to be followed
+		case calm && s.trouble != nil: // the command to end is a record of its own
 			continue
 		}
 		wait := time.Hour

@@ -67,6 +67,7 @@ type Server struct {
 // Listen makes the socket in a run's directory, in place of one that a dead process has left; only whoever runs the run
 // may call it. handle is called from several goroutines; it may wait, but must return when the run has ended.
 func Listen(dir string, handle func(Request) Answer) (*Server, error) {
+	RemoveStale(os.TempDir())
 	s := &Server{path: rundir.Socket(dir), handle: handle, conns: map[*net.UnixConn]bool{}}
 	// The lock of the run is held, so a socket that is there belongs to no one alive.
 	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {

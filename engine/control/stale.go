@@ -17,7 +17,7 @@ func ForOthers(dir, run string) string { return filepath.Join(dir, "moon-"+run+"
 const youngest = 10 * time.Second
 
 // RemoveStale removes sockets for other users that processes of this user have left when they were killed. What is another user's, is not a
-// socket, or has a process that listens, stays; so does what cannot be told.
+// socket, or has a process that listens, stays; so does what is not known.
 func RemoveStale(dir string) {
 	names, _ := filepath.Glob(ForOthers(dir, "[0-9]*")) // the pattern is a good one
 	for _, name := range names {

@@ -2,6 +2,7 @@ package statefile
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -32,6 +33,14 @@ type SharedError struct{ Err error }
 
 func (e *SharedError) Error() string { return e.Err.Error() }
 func (e *SharedError) Unwrap() error { return e.Err }
+
+// Apart is why a run must not make anything more after an error: other machines would not know of it. nil: it may continue.
+func Apart(err error) error {
+	if _, is := errors.AsType[*SharedError](err); is {
+		return errors.New("other machines decide by what is recorded what they remove")
+	}
+	return nil
+}
 
 // sharing is the log of this process, and how much of it the process has read.
 type sharing struct {
@@ -116,7 +125,7 @@ func places(records []prior.Record) (last uint64, of map[string]uint64, nowhere 
 // pull takes into the file what the log has in addition, and gives all records. The caller holds the lock of the file.
 func (f File) pull() ([]prior.Record, error) {
 	const tries = 3 // others may be putting there what they know at the same moment
-	told := false
+	known := false
 	for try := 1; ; try++ {
 		have, err := f.here()
 		if err != nil {
@@ -125,7 +134,7 @@ func (f File) pull() ([]prior.Record, error) {
 		at, _, mine := places(have)
 		more, last, err := f.with.log.Fetch(f.Name(), logOf(have), at)
 		if err == nil && last < at {
-			// The log was made anew, and what this machine knows of hosts is nowhere any more. It is put there again.
+			// The log is another one, and what this machine knows of hosts is nowhere any more. It is put there again.
 			if err := f.shorten(prior.Record{}, prior.Fold(have)); err != nil {
 				return nil, err
 			}
@@ -135,7 +144,7 @@ func (f File) pull() ([]prior.Record, error) {
 			return nil, &SharedError{err}
 		}
 		all := slices.Concat(have, more)
-		if len(mine) == 0 || told {
+		if len(mine) == 0 || known {
 			if len(more) > 0 {
 				if err := f.write(serialOf(have), more); err != nil {
 					return nil, err
@@ -149,7 +158,7 @@ func (f File) pull() ([]prior.Record, error) {
 		}
 		// Published before what was fetched is written: a crash in between leaves it to the next time.
 		err = f.with.log.Append(f.Name(), firstOf(have, all, mine))
-		if told = err == nil; !told && try == tries {
+		if known = err == nil; !known && try == tries {
 			return nil, &SharedError{err}
 		}
 	}

@@ -189,7 +189,7 @@ func (f File) all() ([]prior.Record, error) {
 	return f.pull()
 }
 
-// shorten has the file be one record, which says from where in the log it goes on.
+// shorten has the file be one record, which says from where in the log it continues.
 func (f File) shorten(one prior.Record, now *prior.State) error {
 	one.Serial, one.Whole, one.Defined = now.Serial, append([]prior.Thing{}, now.Things...), now.Definitions
 	line, err := json.Marshal(one)

@@ -254,7 +254,7 @@ func (l *Log) Append(playbook string, batches []statefile.Batch) error {
 		msgs[i] = m
 		acks[i], err = l.link.JS.PublishMsgAsync(m, expect(&batches[i])...)
 		if err != nil {
-			acks[i] = nil // below, once more
+			acks[i] = nil // it is tried again below
 		}
 	}
 	var errs []error

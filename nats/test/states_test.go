@@ -128,7 +128,7 @@ func TestStateAfterKill(t *testing.T) {
 	}
 }
 
-// TestFencedState has two runs of a playbook at once on two machines, which do not see each other's lock. The one that records second is told
+// TestFencedState has two runs of a playbook at once on two machines, which do not see each other's lock. The one that records second says
 // who was first, and decides nothing more; resumed, it records what it had made.
 func TestFencedState(t *testing.T) {
 	s := newSite(t)
