@@ -168,7 +168,8 @@ func TestFencedState(t *testing.T) {
 // that is gone. None of what they know is lost.
 func TestStateIsMovedToTheStream(t *testing.T) {
 	s := newSite(t)
-	for machine, file := range map[string]string{"a": "one", "b": "two"} {
+	for _, of := range [][]string{{"a", "one"}, {"b", "two"}} {
+		machine, file := of[0], of[1]
 		gone := newSite(t)
 		gone.dir = s.dir
 		gone.do(machine, 0, append([]string{"run"}, s.hosted("web1:"+file, "localhost:own")...)...)
@@ -194,6 +195,25 @@ func TestStateIsMovedToTheStream(t *testing.T) {
 		if got := s.made(machine); !strings.Contains(got, "/one") || !strings.Contains(got, "/two") {
 			t.Errorf("%s sees\n%s", machine, got)
 		}
+	}
+}
+
+// TestStateOfAJob has a worker that does not have the playbook remove what a run on another machine has made: in its temporary directory it
+// counts as the playbook that was submitted.
+func TestStateOfAJob(t *testing.T) {
+	s := newSite(t)
+	s.do("a", 0, append([]string{"run"}, s.hosted("web1:one", "web1:two")...)...)
+	s.do("a", 0, append([]string{"submit", "--orphans", "remove", "--approve", "all"}, s.hosted("web1:one", "web1:three")...)...)
+	if err := os.Rename(s.path("playbook.yml"), s.path("hidden.yml")); err != nil {
+		t.Fatal(err)
+	}
+	s.begin("b", "worker")
+	s.until("the end of the job", func() bool { return strings.Contains(s.do("c", 0, "queue"), "done") })
+	if s.has("two") || !s.has("three") {
+		t.Errorf("there are two %v, three %v", s.has("two"), s.has("three"))
+	}
+	if got := s.made("c"); strings.Count(got, "created") != 2 || !strings.Contains(got, "/three") {
+		t.Errorf("a third machine sees\n%s", got)
 	}
 }
 
