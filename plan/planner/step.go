@@ -99,11 +99,9 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	}
 	f.At("vars")
 	idle := s.Excluded || s.Prediction == plan.WillSkip
-	if t.Absent && !idle {
-		p.ReportNoModule(t, c.collections, c.chain)
-	}
-	if k.Refused != nil && !idle {
-		p.Report(*k.Refused)
+	unsure := c.play != nil && !v.Known && !r.Failed
+	if !idle {
+		p.RefuseAction(k, unsure, func() diag.Diagnostic { return p.NoModule(t, c.collections, c.chain) })
 	}
 	if !idle {
 		renderVars(false)
@@ -111,7 +109,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	s.Frame = p.frame(c, own)
 	e.Frame = s.Frame
 	// As in Ansible, which looks at the rest of a task when its condition holds: what may never be needed is not a mistake yet.
-	r.Lenient, r.Idle, r.Unsure = idle, idle && c.form.forgives(), c.play != nil && !v.Known && !r.Failed
+	r.Lenient, r.Idle, r.Unsure = idle, idle && c.form.forgives(), unsure
 	r.Guards = plan.Guarded(k.When)
 
 	// The condition itself lacks a value of a step that is excluded: nothing else of the step counts any more.
