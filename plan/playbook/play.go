@@ -395,7 +395,7 @@ func (p playsParser) importPlaybook(pl *Play, at Entry) {
 		case c.Key == "tags" && at.Value.Kind() == String:
 			pl.Tags = append(pl.Tags, c.Value)
 		case at.Value.Kind() == String:
-			p.errorf(c.Pos, utf8.RuneCountInString(c.Key), "variables go under `vars:`", "unknown key `%s` of `import_playbook:`", c.Key)
+			p.warnf(c.Pos, "variables go under `vars:`", "`%s` does nothing: Ansible ignores what stands behind the path, but for tags", c.Key)
 		}
 	}
 	if pl.Import.Text() == "" {
