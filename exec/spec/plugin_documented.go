@@ -1,6 +1,10 @@
 package spec
 
-import "moon/exec/spec/documented"
+import (
+	"strings"
+
+	"moon/exec/spec/documented"
+)
 
 // documentedFields are the arguments of a module in Python. None has a kind: the module makes of a value what it wants, on its own
 // machine, and so gets it as it is written.
@@ -45,10 +49,12 @@ func (a *Action) decodeDocumented(args map[string]any) (any, []Problem) {
 		values[name] = plainValue(v)
 	}
 	typed := &PluginArgs{Plugin: a.Plugin, Values: values}
+	// What the name is in the playbook may be an older one.
+	module := a.Plugin.Module[strings.LastIndex(a.Plugin.Module, ".")+1:]
+	problems := checkSearched(a.Plugin.Name+"."+module, values)
 	if a.Plugin.Documented == nil {
-		return typed, nil
+		return typed, problems
 	}
-	var problems []Problem
 	for _, wrong := range a.Plugin.Documented.Check(a.Name, values) {
 		problems = append(problems, Problem(wrong))
 	}
