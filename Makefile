@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: check check-nats kills-nats queue-nats build vet test race packages whole full lint lint-code fmt golden oracle oracle-addresses fuzz assault soak histories ansible ansible-golden ansible-real ansible-random bench bench-hosts perf try demo pictures cover clean
+.PHONY: agents check check-nats kills-nats queue-nats build vet test race packages whole full lint lint-code fmt golden oracle oracle-addresses fuzz assault soak histories ansible ansible-golden ansible-real ansible-random bench bench-hosts perf try demo pictures cover clean
 
 check: build vet race ## what CI runs
 
@@ -17,6 +17,14 @@ STRIPPED = -ldflags='-s -w'
 
 build:
 	$(PLAIN) build ./...
+
+# What moon sends to hosts, where moon looks for it. It is small without inlining, and none of its work is of the processor's.
+SYSTEMS ?= linux-amd64 linux-arm64 linux-arm linux-386 darwin-amd64 darwin-arm64 freebsd-amd64
+AGENTS  ?= $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/moon/agents
+agents: $(addprefix agent-,$(SYSTEMS)) ## the programs that hosts are sent, one for each of SYSTEMS, in AGENTS; without them moon sends itself
+
+agent-%:
+	GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) GOARM=7 $(PLAIN) build -trimpath -gcflags=all=-l $(STRIPPED) -o $(AGENTS)/$*/moon ./cmd/moon-agent
 
 # The linter finds more. To build it takes a fresh machine as long as to build moon, and to run it as long again, so it is run before a change is
 # merged and not by CI.
@@ -55,8 +63,8 @@ queue-nats: ## 10,000 jobs submitted, and drained by two workers for a minute; d
 check-nats: ## the nested module nats/: builds, vets and tests it
 	cd nats && $(PLAIN) vet ./... && $(PLAIN) test $(STRIPPED) -short -timeout 20m ./...
 
-kills-nats: ## 300 processes of runs and servers killed at random, in a cluster of three; KILLS_SEED=n replays one
-	cd nats && KILLS=300 $(GO) test -timeout 3h -v -run 'TestKills$$' ./test
+kills-nats: ## 300 processes of runs, agents and servers killed at random, in a cluster of three, and one at every point of a run; KILLS_SEED=n replays one
+	cd nats && KILLS=300 POINTS=all $(GO) test -timeout 3h -v -run 'TestKills$$|TestDieAtEveryPoint$$' ./test
 
 full: build lint ## the tests in their long form, with real hosts, floods, kills: half an hour
 	$(GO) test -race -timeout 60m $$($(GO) list ./... | grep -v /internal/test/)

@@ -15,7 +15,8 @@ import (
 // layers says which of moon's packages each package may import. It is the picture in DESIGN.md as a table: changing an
 // arrow is a decision, made here and there together, and never a way to fix a build.
 var layers = map[string][]string{
-	"events":               {"internal/pattern"},
+	"internal/people":      {}, // names, and who has to be asked: what carries or counts confirmations asks it
+	"events":               {"internal/people", "internal/pattern"},
 	"secret":               {}, // texts and nothing else: whatever shows or stores something must be able to ask it
 	"secret/vault":         {},
 	"events/fact":          {"events"},
@@ -23,7 +24,7 @@ var layers = map[string][]string{
 	"events/rundir":        {},                    // paths and nothing else: who writes a file of a run and who reads it ask the same place
 	"internal/diag":        {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
 	"plan/dialect":         {},                    // whatever a playbook becomes carries it
-	"plan/playbook":        {"internal/pattern", "internal/diag", "internal/suggest", "plan/playbook/placed", "plan/playbook/yaml11"},
+	"plan/playbook":        {"internal/people", "internal/pattern", "internal/diag", "internal/suggest", "plan/playbook/placed", "plan/playbook/yaml11"},
 	"plan/playbook/placed": {},                   // texts and nodes: it knows no files
 	"plan/playbook/yaml11": {"internal/pattern"}, // texts and numbers: it knows no documents
 	"plan/eval":            {"plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call", "plan/eval/filters", "plan/eval/lookups", "plan/eval/expr"},
@@ -38,12 +39,12 @@ var layers = map[string][]string{
 	"plan/source":          {"plan/playbook", "secret/vault"},     // files by their digests, and where they are looked for: it knows no plans and no steps
 	"plan/found":           {"plan/eval/value"},                   // results, and no steps
 	"plan/collection":      {"internal/pattern", "plan/playbook"}, // what is where: it reports nothing and knows no plans
-	"plan/schema":          {"plan/playbook", "exec/spec"},
+	"plan/schema":          {"internal/people", "plan/playbook", "exec/spec"},
 	"plan/vars":            {"internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/value"}, // which value is in effect where: it renders nothing and knows no steps
 	"plan/reread":          {"internal/diag", "plan/inventory", "plan/playbook", "plan/source", "secret/vault"},  // what sources say, as data
 	"plan/prior":           {"events"},                                                                           // what is recorded, and the fold of it: it knows no plans and no files
 	"plan/unequal":         {"internal/diag", "internal/pattern", "plan/playbook"},
-	"plan":                 {"plan/unequal", "plan/called", "internal/pattern", "exec/way", "plan/prior", "plan/reread", "plan/found", "plan/parameter", "plan/dialect", "plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
+	"plan":                 {"internal/people", "plan/unequal", "plan/called", "internal/pattern", "exec/way", "plan/prior", "plan/reread", "plan/found", "plan/parameter", "plan/dialect", "plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
 	"plan/doctor":          {"plan/planner/callees", "internal/pattern", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // rules that are visited: they neither walk nor open files
 	"plan/walk":            {"plan/collection", "internal/diag", "plan", "plan/eval", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source"},                                                                                                                        // tasks as written: it renders nothing and knows no plans but the words of them
 	"plan/bind":            {"events", "plan/loops", "secret", "secret/vault", "internal/diag", "plan", "plan/playbook", "plan/eval", "plan/source", "exec/spec", "plan/eval/value"},
@@ -55,13 +56,13 @@ var layers = map[string][]string{
 	"plan/loops":           {"plan", "plan/eval/value", "plan/playbook"},
 	"plan/saved":           {"plan/called", "plan/reread", "plan/selector", "secret", "plan/found", "plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
 	"plan/hostnames":       {"plan"},
-	"plan/show":            {"plan/hostnames", "plan/source", "internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
-	"exec/fault":           {},                                                                                                                                // what an error means: below all of exec
-	"exec/database":        {},                                                                                                                                // texts that clients read and print: it starts no programs
-	"exec/pki":             {},                                                                                                                                // keys, and no files
-	"exec/lines":           {"internal/pattern", "exec/spec"},                                                                                                 // texts and no files
-	"exec/fsys":            {"internal/pattern", "exec/digest", "exec/fault", "exec/spec"},                                                                    // files by anchored names: it knows no jobs, so that an action cannot slip one in
-	"exec/process":         {"internal/pattern", "exec/fault"},                                                                                                // what moon starts: what an exit means is for those who asked
+	"plan/show":            {"internal/people", "plan/hostnames", "plan/source", "internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
+	"exec/fault":           {},                                                                                                                                                   // what an error means: below all of exec
+	"exec/database":        {},                                                                                                                                                   // texts that clients read and print: it starts no programs
+	"exec/pki":             {},                                                                                                                                                   // keys, and no files
+	"exec/lines":           {"internal/pattern", "exec/spec"},                                                                                                                    // texts and no files
+	"exec/fsys":            {"internal/pattern", "exec/digest", "exec/fault", "exec/spec"},                                                                                       // files by anchored names: it knows no jobs, so that an action cannot slip one in
+	"exec/process":         {"internal/pattern", "exec/fault"},                                                                                                                   // what moon starts: what an exit means is for those who asked
 	"exec/facts":           {"internal/pattern", "exec/process"},
 	"exec":                 {"plan/dialect", "secret", "events", "events/steplog", "exec/digest", "exec/spec", "exec/fault", "exec/fsys", "exec/process", "exec/background", "exec/way"},                                                                                                      // it knows no action: each makes itself known
 	"exec/unpack":          {"events", "exec", "exec/fault", "exec/fsys", "exec/spec"},                                                                                                                                                                                                        // archives that are open: it fetches none
@@ -76,13 +77,14 @@ var layers = map[string][]string{
 	"engine/journal": {
 		"events/fact", "events/rundir",
 	},
-	"engine/durations": {"engine/graph", "engine/journal", "events", "events/rundir", "plan"},                                                       // times by name: it decides nothing
-	"engine/exported":  {"engine/journal", "events/rundir", "plan/found"},                                                                           // files of values: it knows no runs and no plans
-	"engine/history":   {"exec/fault", "engine/journal", "events", "events/fact", "events/rundir", "plan"},                                          // runs on disk: it reads journals and makes no plan
-	"engine/statefile": {"engine/graph", "engine/journal", "events", "events/fact", "events/rundir", "plan", "plan/prior"},                          // what runs have made: it plans nothing and runs nothing
-	"engine/state":     {"plan/counterpart", "plan/sequence", "events", "events/fact", "engine/graph", "exec/fault", "plan", "plan/bind", "secret"}, // the fold: it decides, and does nothing
-	"engine/control":   {"events/rundir"},                                                                                                           // lines through a socket: it must not know what a run is, or a client could reach past the loop
+	"engine/durations": {"engine/graph", "engine/journal", "events", "events/rundir", "plan"},                                                                          // times by name: it decides nothing
+	"engine/exported":  {"engine/journal", "events/rundir", "plan/found"},                                                                                              // files of values: it knows no runs and no plans
+	"engine/history":   {"exec/fault", "engine/journal", "events", "events/fact", "events/rundir", "plan"},                                                             // runs on disk: it reads journals and makes no plan
+	"engine/statefile": {"engine/graph", "engine/journal", "events", "events/fact", "events/rundir", "plan", "plan/prior"},                                             // what runs have made: it plans nothing and runs nothing
+	"engine/state":     {"internal/people", "plan/counterpart", "plan/sequence", "events", "events/fact", "engine/graph", "exec/fault", "plan", "plan/bind", "secret"}, // the fold: it decides, and does nothing
+	"engine/control":   {"events/rundir"},                                                                                                                              // lines through a socket: it must not know what a run is, or a client could reach past the loop
 	"engine": {
+		"internal/people",
 		"internal/pattern",
 		"plan/reread",
 		"plan/sequence",
@@ -134,6 +136,9 @@ var layers = map[string][]string{
 
 	"internal/assault":     {}, // what tests say of themselves
 	"internal/assault/cmd": {"internal/assault"},
+	"internal/build":       {},              // what every program of moon may say of itself
+	"exec/agent":           {"exec/remote"}, // the far end only: hosts are sent what it imports
+	"cmd/moon-agent":       {"exec/agent", "exec/remote", "internal/build"},
 
 	"internal/test/fakes":   {"engine/journal", "events", "events/fact", "exec", "exec/exectest", "exec/process", "internal/cli", "tui/tuitest"}, // what the suites share; no program of moon's has it
 	"internal/test/ansible": {},                                                                                                                  // suites: they see moon from outside
@@ -149,11 +154,12 @@ var layers = map[string][]string{
 
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
-	"internal/app": {
+	"internal/app": {"internal/build",
 		"exec/python", "exec/sshargs", "plan/called", "plan/selector",
 		"plan/found", "plan/playbook",
-		"internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "events/rundir", "internal/app/statedir", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
+		"plan/vars", "internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "events/rundir", "internal/app/statedir", "internal/factcache", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
+	"internal/factcache":      {"events", "exec", "exec/spec", "plan", "plan/eval/value", "plan/found", "plan/vars"},                                       // files of facts: it gathers none
 	"internal/install":        {"exec/fsys", "exec/process", "internal/diag", "internal/suggest", "plan/playbook"},                                         // requirements and files: it knows no plans
 	"internal/series":         {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
 	"internal/app/statedir":   {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
@@ -179,6 +185,7 @@ var layers = map[string][]string{
 	"internal/cli/recorded":  {"internal/app", "plan", "plan/prior"},
 	"internal/cli/reference": {"exec/facts", "exec/spec", "internal/app", "internal/suggest", "plan/schema"},
 	"internal/cli": {
+		"exec/agent", "internal/build",
 		"plan/called",
 		"internal/cli/installing", "internal/cli/lastview", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference",
 		"plan/selector",
@@ -204,17 +211,17 @@ var layers = map[string][]string{
 	"plan/planner/given":     {"internal/diag", "plan", "plan/eval/value", "plan/found", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
 	"plan/planner/imports":   {"internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars"},
 	"plan/planner/items":     {"plan", "plan/eval/value", "plan/loops", "plan/planner/compile", "plan/planner/library", "plan/planner/outline", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret"},
-	"plan/planner/known":     {"internal/pattern", "plan/eval", "exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook"},
+	"plan/planner/known":     {"internal/people", "internal/pattern", "plan/eval", "exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/library":   {"internal/pattern", "exec/spec", "plan/collection", "plan/reread", "internal/diag", "internal/suggest", "plan", "plan/parameter", "plan/eval", "plan/inventory", "plan/planner/problems", "plan/playbook", "plan/source", "secret", "secret/vault"},
 	"plan/planner/literal":   {"plan", "plan/playbook"}, // looks at the plan before, and renders nothing
 	"plan/planner/lookups":   {"plan", "plan/eval/call", "plan/eval/value", "plan/planner/library", "plan/source"},
 	"plan/planner/orphans":   {"events", "exec/spec", "internal/diag", "plan", "plan/playbook", "plan/prior"}, // what no step gives: it walks nothing
-	"plan/planner/place":     {"plan", "plan/eval/value", "plan/playbook"},                                    // the step of an open place: it walks nothing
+	"plan/planner/place":     {"internal/people", "plan", "plan/eval/value", "plan/playbook"},                 // the step of an open place: it walks nothing
 	"plan/planner/outline":   {"internal/pattern", "plan/prior", "plan/sequence", "internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
 	"plan/planner/override":  {"internal/diag", "plan", "plan/eval/value", "plan/planner/compile", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
 	"plan/planner/pointless": {"exec/spec", "internal/diag", "plan", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/preset":    {"internal/diag", "internal/suggest", "plan", "plan/parameter", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
-	"plan/planner/policy":    {"exec/spec", "plan", "plan/eval/value", "plan/planner/known", "plan/planner/outline", "plan/planner/pointless", "plan/planner/problems", "plan/playbook"},
+	"plan/planner/policy":    {"internal/people", "exec/spec", "plan", "plan/eval/value", "plan/planner/known", "plan/planner/outline", "plan/planner/pointless", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/probe":     {"plan/found", "exec/spec", "plan", "plan/eval/value", "plan/planner/problems", "secret"},
 	"plan/planner/problems":  {"internal/diag", "plan", "plan/eval/value", "plan/playbook"},
 	"plan/planner/prompts":   {"exec/spec", "plan", "plan/planner/known", "plan/planner/problems", "plan/playbook"},
@@ -244,7 +251,7 @@ var owners = []struct {
 // pure are the packages that must be a function of their input, and what of the standard library they may not import: the run's
 // state is a fold of facts, and a fold with a file in it cannot be repeated. They start no goroutine and ask no clock either.
 var pure = map[string][]string{
-	"engine/state": {"os", "io", "io/fs", "sync", "context", "path/filepath", "math/rand", "crypto/rand"},
+	"engine/state": {"internal/people", "os", "io", "io/fs", "sync", "context", "path/filepath", "math/rand", "crypto/rand"},
 }
 
 func TestLayers(t *testing.T) {

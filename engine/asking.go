@@ -16,13 +16,15 @@ import (
 // asking is a request of another process.
 type asking struct {
 	control.Request
-	answer chan control.Answer // of one
+	answer   chan control.Answer // of one
+	confirms bool                // of another user of this machine, who may do nothing else
 }
 
 // hearing takes requests of other processes, and knows the runs next to this one.
 type hearing struct {
 	steering
 	control *control.Server // nil if there is none
+	others  *control.Server // for other users of this machine, while the plan has steps that certain people have to confirm
 	asked   map[string]control.Answer
 	met     map[string]bool // other runs on the same target that were warned of
 	answers []func()        // to be given when what they say is durable
@@ -38,6 +40,7 @@ func (s *hearing) listen() {
 		return
 	}
 	s.control = server
+	s.listenToOthers()
 }
 
 // relay hands a request to the loop and waits for what becomes of it.
@@ -46,7 +49,7 @@ func (s *hearing) relay(r control.Request) control.Answer {
 		return control.Answer{Accepted: s.put(lookedAround{s.lookAround()})}
 	}
 	// Room for the answer: the loop must not wait for a client that is gone.
-	in := asking{r, make(chan control.Answer, 1)}
+	in := asking{Request: r, answer: make(chan control.Answer, 1)}
 	if !s.put(in) {
 		return control.Answer{Reason: hasEnded, Unrecorded: true}
 	}
@@ -58,7 +61,7 @@ func (s *hearing) ask(in asking) {
 	// A client that got no answer sends the same id again, and must not act twice.
 	a, again := s.asked[in.ID]
 	if !again {
-		a = s.consider(in.Request)
+		a = s.consider(in)
 	}
 	s.answers = append(s.answers, func() {
 		if s.fatal != nil { // it may have acted, but nobody will know
@@ -86,7 +89,7 @@ func (s *hearing) heard(o events.Order, reason string) {
 // maxRanges is how many commands one request may become.
 const maxRanges = 1000
 
-// endUnasked ends a run in order, because nobody is there to confirm a step. It could wait for somebody who attaches, but a pipeline would
+// endUnasked ends a run in order, because no one is there to confirm a step. It could wait for a user who attaches, but a pipeline would
 // wait until its own time is over, and say nothing.
 func (s *hearing) endUnasked(step int) {
 	p := s.state.Plan()
@@ -97,7 +100,8 @@ func (s *hearing) endUnasked(step int) {
 	s.obey(events.Order{Actor: "moon", Command: events.Stop{How: events.StopDrain}})
 }
 
-func (s *hearing) consider(r control.Request) control.Answer {
+func (s *hearing) consider(in asking) control.Answer {
+	r := in.Request
 	const maxID = 100
 	if r.ID == "" || len(r.ID) > maxID {
 		return control.Answer{Unrecorded: true, Reason: fmt.Sprintf("a command needs an id of at most %d bytes, by which it is known when it is sent again",
@@ -113,16 +117,25 @@ func (s *hearing) consider(r control.Request) control.Answer {
 	if why == "" && r.Digest == "" {
 		why = s.moves.ambiguous(s.state.Plan(), r.Step)
 	}
+	if why == "" && in.confirms {
+		why = s.refuseOther(commands)
+	}
 	if why != "" {
 		return control.Answer{Reason: why}
 	}
 	order := func(c events.Command) events.Order {
-		return events.Order{ID: r.ID, Actor: s.askedBy(r), Command: c}
+		return events.Order{ID: r.ID, Actor: s.askedBy(r), By: s.confirmer(c, s.asker(r)), Command: c}
+	}
+	// What another user may not do is not recorded, or they could fill the journal.
+	if in.confirms {
+		if why := s.state.Refuse(order(commands[0])); why != "" {
+			return control.Answer{Reason: why, Unrecorded: true}
+		}
 	}
 	// All of them or none: whoever asked has asked for one thing.
 	for _, c := range commands {
 		// One refused command is enough to refuse the request, in the words of that one.
-		if s.state.Refuse(c) != "" {
+		if s.state.Refuse(order(c)) != "" {
 			commands = []events.Command{c}
 			break
 		}
@@ -141,7 +154,7 @@ func (s *hearing) considerOrder(r control.Request) control.Answer {
 		return control.Answer{Reason: "not a command: " + err.Error(), Unrecorded: true}
 	}
 	// Who sends it is known here, and not said by the sender.
-	o.ID, o.Actor, o.Plan = r.ID, s.askedBy(r), r.Digest
+	o.ID, o.Actor, o.By, o.Plan = r.ID, s.askedBy(r), s.confirmer(o.Command, s.asker(r)), r.Digest
 	s.heard(o, s.obey(o))
 	return s.asked[r.ID]
 }

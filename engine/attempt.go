@@ -317,6 +317,9 @@ func (s *attempts) prepare(step, number int) {
 					"a secret was among the words of the command, and everyone on the machine could see it while it ran: give it in `env` or `stdin`")
 			}
 			r.Warnings = append(r.Warnings, drift.warnings...)
+			if s.cfg.Keep != nil && !dry && (r.Outcome == events.OK || r.Outcome == events.Changed) {
+				r.Warnings = append(r.Warnings, s.cfg.Keep(p, ps, job, result)...)
+			}
 			if r.Outcome == events.OK || r.Outcome == events.Changed {
 				r.Notified = call.Notify
 			}

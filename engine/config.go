@@ -37,6 +37,13 @@ type Config struct {
 	Disk     journal.Disk
 	// Ask starts a program of an inventory that a step reads again; nil: none is started.
 	Ask func(ctx context.Context, program string, args ...string) ([]byte, error)
+	// Keep takes the facts of a host from what a step has found, for later runs, and returns warnings; nil: none are kept.
+	Keep func(p *plan.Plan, s *plan.Step, job *exec.Job, r exec.Result) []string
+
+	// InGroup is who is in which group, for steps that people of one have to confirm; nil: as this machine knows them.
+	InGroup func(user, group string) bool
+	// RelayedOnly says that only those count whom a relay of this process knows (control.Relay), and no user of this machine.
+	RelayedOnly bool
 
 	States    string // directory that remembers what runs of each playbook have made; "": none
 	Exports   string // directory that keeps what the last good run of each playbook has exported; "": none

@@ -232,7 +232,8 @@ func (s resumer) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, e
 		old, is := same[i]
 		answered := slices.ContainsFunc(how.Confirmed, func(r events.Range) bool { return r.Has(i) })
 		// An answer from before counts only for a step that has kept its definition.
-		if ps := &next.Steps[i]; s.mayAsk(ps) && !answered && (!is || !s.state.Answered(old)) {
+		// One that certain people confirm was waited for, or would have been: a worker that continues the run waits for them again.
+		if ps := &next.Steps[i]; s.mayAsk(ps) && !answered && (!is || ps.Confirmers == nil && !s.state.Answered(old)) {
 			undecided.Asking = append(undecided.Asking, next.After([]int{i}))
 		}
 	}

@@ -202,6 +202,9 @@ func (s *Session) close() {
 		default:
 		}
 	}
+	if s.others != nil {
+		_ = s.others.Close()
+	}
 	if s.control != nil {
 		_ = s.control.Close() // a socket that is left behind is in nobody's way
 	}
@@ -250,6 +253,7 @@ func (s *Session) dropExports(end events.RunOutcome) {
 func (s *Session) handle(in input) {
 	switch in := in.(type) {
 	case order:
+		in.By = s.confirmer(in.Command, s.atScreen(in.Actor))
 		s.obey(in.Order)
 	case report:
 		if in.of != nil { // the step may have another number by now
@@ -306,6 +310,7 @@ func (s *Session) decide() (until time.Time) {
 			s.endUnasked(d.Step)
 		case state.Pause:
 			s.add(d.RunPaused)
+			s.warnOfPeople(d.RunPaused)
 		case state.Export:
 			s.add(s.export())
 			// Durable before the next decision, which ends the run.

@@ -31,7 +31,8 @@ func (s *steering) obey(o events.Order) string {
 	}
 	command, why := s.moves.renumbered(o.Command, o.Plan, s.state.Plan().Digest)
 	if why == "" {
-		o.Command, why = command, s.state.Refuse(command)
+		o.Command = command
+		why = s.state.Refuse(o)
 	}
 	var next planned
 	if why == "" && len(s.found) > 0 { // also by a process before this one, where no step runs

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"moon/internal/people"
 )
 
 // Range is a run of steps in plan order, From included, To excluded. A scope of the plan (an include, a loop,
@@ -226,6 +228,7 @@ const (
 type Order struct {
 	ID      string
 	Actor   string
+	By      *people.Person // who confirms, found out by the run and not said by the sender; nil: a flag, or moon itself
 	Command Command
 	Plan    string // the digest of the plan whose steps the command names; "": the one that the run has. It is not recorded
 }
@@ -256,6 +259,7 @@ var commandVerbs = newRegistry[Command](map[string]Command{
 type orderJSON struct {
 	ID    string          `json:"id,omitempty"`
 	Actor string          `json:"actor,omitempty"`
+	By    *people.Person  `json:"by,omitempty"`
 	Do    string          `json:"do"`
 	Args  json.RawMessage `json:"args,omitempty"`
 }
@@ -272,7 +276,7 @@ func (o Order) MarshalJSON() ([]byte, error) {
 	if string(args) == "{}" {
 		args = nil
 	}
-	return json.Marshal(orderJSON{o.ID, o.Actor, Verb(o.Command), args})
+	return json.Marshal(orderJSON{o.ID, o.Actor, o.By, Verb(o.Command), args})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote and refuses a verb it does not know.
@@ -285,6 +289,6 @@ func (o *Order) UnmarshalJSON(b []byte) error {
 	if err != nil {
 		return fmt.Errorf("command: %w", err)
 	}
-	*o = Order{ID: w.ID, Actor: w.Actor, Command: c}
+	*o = Order{ID: w.ID, Actor: w.Actor, By: w.By, Command: c}
 	return nil
 }

@@ -262,6 +262,11 @@ type (
 		By     string `json:"by"`
 		Reject bool   `json:"reject,omitempty"`
 	}
+	// StepConfirmed says who of those that a step demands have confirmed it. It follows the command of each.
+	StepConfirmed struct {
+		By      []string `json:"by"`
+		Missing string   `json:"missing,omitempty"` // who is still needed; "": it is confirmed
+	}
 	// RunPaused concerns Record.Step where it pauses at a step.
 	RunPaused struct {
 		Reason  PauseReason `json:"reason"`
@@ -346,6 +351,7 @@ func (VariableSet) event()     {}
 func (Notified) event()        {}
 func (GateOpened) event()      {}
 func (GateResolved) event()    {}
+func (StepConfirmed) event()   {}
 func (RunPaused) event()       {}
 func (RunResumed) event()      {}
 func (CommandAccepted) event() {}
@@ -360,7 +366,7 @@ var eventTypes = newRegistry[Event](map[string]Event{
 	"step.completed": StepCompleted{}, "step.skipped": StepSkipped{}, "step.failed": StepFailed{},
 	"step.tried": StepTried{}, "step.lost": StepLost{}, "step.cancelled": StepCancelled{}, "step.omitted": StepOmitted{},
 	"print.message": PrintMessage{}, "variable.set": VariableSet{}, "notified": Notified{},
-	"gate.opened": GateOpened{}, "gate.resolved": GateResolved{}, "run.paused": RunPaused{},
+	"gate.opened": GateOpened{}, "gate.resolved": GateResolved{}, "step.confirmed": StepConfirmed{}, "run.paused": RunPaused{},
 	"run.resumed": RunResumed{}, "command.accepted": CommandAccepted{}, "command.rejected": CommandRejected{},
 	"warning": Warning{}, "gap": Gap{}, "run.completed": RunCompleted{},
 })

@@ -34,7 +34,9 @@ type Step struct {
 	State     StepState
 	Outcome   Outcome
 	Approved  bool
-	Confirmed bool // approved although it asks to be confirmed
+	Confirmed bool     // approved although it asks to be confirmed
+	By        []string // who has confirmed it, of those that it demands
+	Missing   string   // who has still to confirm it
 	Excluded  bool
 	Break     bool
 	BreakOn   string      // its condition, count or message, as a person writes it after a blank
@@ -166,7 +168,7 @@ func (r *Run) Apply(rec Record) {
 		// Shown as they pass; they change nothing that is.
 	case PrintMessage, StepStarted, StepTried, StepRetrying, AttemptStarted, StepCompleted, StepSkipped, StepFailed, StepLost,
 		StepCancelled,
-		StepOmitted, GateOpened, GateResolved:
+		StepOmitted, GateOpened, GateResolved, StepConfirmed:
 		if rec.Step >= 0 && rec.Step < len(r.Steps) {
 			r.step(rec)
 		}
@@ -196,7 +198,7 @@ func (r *Run) command(c Command) {
 	case Approve:
 		r.each(c.Range, func(s *Step) { s.Approved = true; s.Confirmed = s.Confirmed || c.Confirm })
 	case Withdraw:
-		r.each(c.Range, func(s *Step) { s.Approved, s.Confirmed = false, false })
+		r.each(c.Range, func(s *Step) { s.Approved, s.Confirmed, s.By = false, false, nil })
 	case Exclude:
 		r.each(c.Range, func(s *Step) { s.Excluded = true })
 	case Include:
@@ -238,6 +240,8 @@ func (r *Run) step(rec Record) {
 	switch e := rec.Event.(type) {
 	case PrintMessage:
 		s.Message = e.Message
+	case StepConfirmed:
+		s.Confirmed, s.By, s.Missing = e.Missing == "", e.By, e.Missing
 	case StepStarted:
 		s.State, s.Hold, s.Started, s.Since = Active, "", rec.Time, rec.Time
 		s.Attempt, s.Name, s.Command = s.Attempt+1, e.Name, e.Command

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"moon/plan/eval/value"
 	"moon/plan/vars"
@@ -59,8 +58,7 @@ func (f factsOf) Get(key string) (val any, ok bool) {
 		}
 		return true
 	}
-	at := f.e.Frame.ProducedAt
-	ok = f.m.Handed.Before(key, at, take) || f.m.Fact("ansible_"+strings.TrimPrefix(key, "ansible_"), at, take)
+	ok = f.m.InFacts(key, f.e.Frame.ProducedAt, take)
 	switch {
 	case len(waits) > 0:
 		slices.Sort(waits)

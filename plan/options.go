@@ -190,11 +190,12 @@ type Mode struct {
 	ForceHandlers bool   // handlers run on failed hosts too; the key of a play wins
 	ConfigFile    string // the ansible.cfg that counts; "" if there is none
 	// Of plays that do not say otherwise:
-	NoFacts  bool   // no facts are gathered
-	AnyFatal bool   // a failure on one host ends the run on all
-	Strategy string // "": linear
-	// MergeMaps says that maps of the same name, from several places, make one.
-	MergeMaps bool
+	NoFacts, Smart bool           // no facts are gathered; those that are known are not gathered again
+	AnyFatal       bool           // a failure on one host ends the run on all
+	Strategy       string         // "": linear
+	MergeMaps      bool           // those of the same name, from several places, make one
+	FactsApart     bool           // facts are in ansible_facts alone
+	FactFiles      vars.FactFiles // in which facts are kept from run to run
 }
 
 // HostSelection says which hosts there are, and which of them are wanted.
@@ -228,6 +229,7 @@ type KnownFacts struct {
 	Costly   map[string]func() any     // those that are found out when the playbook names them
 	Hosts    map[string]map[string]any // of hosts as they were when the plan was made first, by host
 	Asked    map[string]Gathered       // of hosts that were asked for this plan
+	Stored   map[string]map[string]any // what earlier runs have kept of the facts of hosts
 	Findings map[string]found.Result   // of steps that only look at their machine, by path
 	Excluded map[string]string         // hosts whose facts could not be had and decide what they do, with the reason why
 }
@@ -235,17 +237,18 @@ type KnownFacts struct {
 // Outside is what planning may ask of the world. Without one of its functions nothing is asked, and what depends on it is unknown until
 // the run or refused.
 type Outside struct {
-	Gather       func([]Target) []Gathered                         // facts of hosts, before the plan is shown
-	Probe        func([]Probe) []found.Result                      // steps that only look at their machine, before the plan is shown
-	RunInventory func(path string, args ...string) ([]byte, error) // an executable inventory
-	Pipe         func(command, dir string) (string, error)         // a shell command of lookup('pipe')
-	Fetch        func(url string) (string, error)                  // of lookup('url')
-	Ask          func([]Prompt) (map[string]string, error)         // vars_prompt
-	Exports      func(ImportRequest) (Imported, error)             // of another playbook; nil: they are unknown
-	Vault        func() ([]vault.Password, error)                  // when something is encrypted
-	Python       called.Python                                     // filters, tests and lookups in Python
-	Plugin       called.Plugin                                     // filters and lookups of plugins
-	TrustsFiles  func([]spec.Member) bool                          // whether files may run that a saved plan names
+	Gather       func([]Target) []Gathered                              // facts of hosts, before the plan is shown
+	StoredFacts  func(files vars.FactFiles, host string) map[string]any // what earlier runs have kept of them
+	Probe        func([]Probe) []found.Result                           // steps that only look at their machine, before the plan is shown
+	RunInventory func(path string, args ...string) ([]byte, error)      // an executable inventory
+	Pipe         func(command, dir string) (string, error)              // a shell command of lookup('pipe')
+	Fetch        func(url string) (string, error)                       // of lookup('url')
+	Ask          func([]Prompt) (map[string]string, error)              // vars_prompt
+	Exports      func(ImportRequest) (Imported, error)                  // of another playbook; nil: they are unknown
+	Vault        func() ([]vault.Password, error)                       // when something is encrypted
+	Python       called.Python                                          // filters, tests and lookups in Python
+	Plugin       called.Plugin                                          // filters and lookups of plugins
+	TrustsFiles  func([]spec.Member) bool                               // whether files may run that a saved plan names
 }
 
 // Plugins are the actions that are not compiled in. Whoever calls the planner finds them on the disk; a plan that is made

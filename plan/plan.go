@@ -12,6 +12,7 @@ import (
 	"moon/exec/spec"
 	"moon/exec/way"
 	"moon/internal/diag"
+	"moon/internal/people"
 	"moon/plan/dialect"
 	"moon/plan/eval"
 	"moon/plan/eval/value"
@@ -264,50 +265,50 @@ func (a *Async) String() string {
 
 // Step is a leaf of the plan: one task, one host, one item.
 type Step struct {
-	Index      int
-	UserID     string // the `id:` of the task
-	Path       string // stable identity: scope names, file and item; survives edits above it as far as it can
-	Digest     string // over everything that defines the step
-	Scope      int
-	Name       string // rendered as far as known; "" if the task has none
-	Action     string
-	Args       map[string]any // rendered as far as known; open parts stay templates
-	Summary    string         // what it will do, on one line
-	Env        map[string]string
-	Cwd        string
-	Dir        string // directory of the file that holds the step
-	When       string // as written, conditions of includes and-ed in front
-	Register   string
-	Tags       []string
-	Excluded   bool   // filtered out by tags or selection
-	ExcludedBy string // ByTags, or the flag of the selection that does
-	Confirm    string // what to ask; "" if it does not ask
-	Prediction Prediction
-	Lacks      *Missing // the value for lack of which it will be skipped: a step would give it that is excluded; nil if there is none
-	Unknowns   []Unknown
-	Uses       []Use
-	Reads      []Read       // files on the machine that moon runs on
-	Overridden []Overridden // for this run
-	Origin     diag.Origin
-	Loop       *LoopContext // of a step that is an item itself
-	InLoop     *LoopContext // of another: the innermost loop that its include, block or preset is in
-	Host       string       // as the inventory calls it
-	Delegate   string       // the host that it runs on instead; "" for none
-	Handler    bool
-	Role       string  // that it is in
-	Become     *Become // nil: the user who runs moon
-	Retry      Retry
-	Timeout    time.Duration
-	Queued     time.Duration // how long it may wait for a slot; 0: for ever
-	Async      *Async        // nil: it is done while moon waits for it, over the connection
-	Undo       *Undo         // nil if nothing reverses it
-	NoLog      bool
-	Terminal   bool  // interactive: its command gets the user's terminal
-	MayFail    bool  // ignore_errors is given and not known to be false
-	CheckMode  *bool // forced by check_mode
-	NoDiff     bool
-	ShowDiff   bool // diff: true, whatever the run was asked to show
-	Needs      []Need
+	Index            int
+	UserID           string // the `id:` of the task
+	Path             string // stable identity: scope names, file and item; survives edits above it as far as it can
+	Digest           string // over everything that defines the step
+	Scope            int
+	Name             string         // rendered as far as known; "" if the task has none
+	Args             map[string]any // rendered as far as known; open parts stay templates
+	Summary          string         // what it will do, on one line
+	Env              map[string]string
+	Cwd              string
+	Dir              string // directory of the file that holds the step
+	When             string // as written, conditions of includes and-ed in front
+	Action, Register string
+	Tags             []string
+	Excluded         bool           // filtered out by tags or selection
+	ExcludedBy       string         // ByTags, or the flag of the selection that does
+	Confirm          string         // what to ask; "" if it does not ask
+	Confirmers       *people.Demand // who has to confirm it; nil: any user who attends the run
+	Prediction       Prediction
+	Lacks            *Missing // the value for lack of which it will be skipped: a step would give it that is excluded; nil if there is none
+	Unknowns         []Unknown
+	Uses             []Use
+	Reads            []Read       // files on the machine that moon runs on
+	Overridden       []Overridden // for this run
+	Origin           diag.Origin
+	Loop             *LoopContext // of a step that is an item itself
+	InLoop           *LoopContext // of another: the innermost loop that its include, block or preset is in
+	Host             string       // as the inventory calls it
+	Delegate         string       // the host that it runs on instead; "" for none
+	Handler          bool
+	Role             string  // that it is in
+	Become           *Become // nil: the user who runs moon
+	Retry            Retry
+	Timeout          time.Duration
+	Queued           time.Duration // how long it may wait for a slot; 0: for ever
+	Async            *Async        // nil: it is done while moon waits for it, over the connection
+	Undo             *Undo         // nil if nothing reverses it
+	NoLog            bool
+	Terminal         bool  // interactive: its command gets the user's terminal
+	MayFail          bool  // ignore_errors is given and not known to be false
+	CheckMode        *bool // forced by check_mode
+	NoDiff           bool
+	ShowDiff         bool // diff: true, whatever the run was asked to show
+	Needs            []Need
 
 	// Of plays.
 	Conn      *Connection   // nil: this machine

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
+	"moon/internal/people"
 	"moon/tui/tuitest"
 )
 
@@ -384,4 +385,23 @@ func TestExcludeSaysWhatItTakesAlong(t *testing.T) {
 	if text := s.shows(); strings.Contains(text, "will skip: uses") || strings.Contains(text, "1 will skip") {
 		t.Errorf("it is skipped all the same\n%s", text)
 	}
+}
+
+// A step that demands people stays one to be confirmed until there are enough of them, and shows who has confirmed it.
+func TestPeopleConfirm(t *testing.T) {
+	p := devbox()
+	p.Steps[stepConfirm].Confirmers = &people.Demand{By: 2}
+	s := newScreen(t, setup{w: 200, h: 40, p: p})
+	s.on("replace /etc/hosts")
+	s.has("(needs 2 people)")
+	confirm := events.Approve{Range: span1(stepConfirm, stepConfirm+1), Digest: p.Digest, Confirm: true}
+	s.sends("a", confirm)
+	s.f.Say(stepConfirm, events.StepConfirmed{By: []string{"ada"}, Missing: "1 more person"})
+	s.frame()
+	s.has("(needs 2 people; confirmed by ada)", "1 needs attention")
+	s.sends("a", confirm)
+	s.f.Say(stepConfirm, events.StepConfirmed{By: []string{"ada", "bob"}})
+	s.frame()
+	s.has("confirmed by ada, bob)")
+	s.sends("a", events.Withdraw{Range: confirm.Range})
 }

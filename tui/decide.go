@@ -69,9 +69,11 @@ func (m deciding) toggleApproval() {
 			m.Send(events.Withdraw{Range: r})
 		}
 	default:
+		// One that has failed is confirmed again before it is retried, if it takes certain people.
+		confirm := single && (ask > 0 || m.Plan.Steps[ranges[0].From].Confirmers != nil)
 		for _, r := range ranges {
 			// The digest names the plan that was seen: if another has replaced it by the time this arrives, the engine refuses it.
-			m.Send(events.Approve{Range: r, Digest: m.Plan.Digest, Confirm: single && ask > 0})
+			m.Send(events.Approve{Range: r, Digest: m.Plan.Digest, Confirm: confirm})
 		}
 		if !single && ask > 0 {
 			m.ShowMessage(fmt.Sprintf("%s to confirm one by one: %s goes to the next", draw.Count(ask, "step"),

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -22,8 +23,10 @@ type Request struct {
 	How    string `json:"how,omitempty"`
 	Digest string `json:"digest,omitempty"` // of the plan that was looked at; another one refuses, but where Do is Order
 
-	// By is who asks, where another process relays it. Only the user that the run belongs to may write to the socket, and is believed.
-	By string `json:"by,omitempty"`
+	// By is who asks: the user at the other end of the socket, or whom this process relays it for. No client can say it.
+	By      string `json:"-"`
+	Relayed bool   `json:"-"` // this process relays it
+	Claimed bool   `json:"-"` // By is what the other end says of itself
 
 	Order json.RawMessage `json:"order,omitempty"` // an events.Order, where Do is Order: what it names by number is of the plan with Digest
 }
@@ -52,6 +55,7 @@ const (
 type Server struct {
 	path     string
 	listener *net.UnixListener
+	others   bool // it takes requests of other users, too
 	handle   func(Request) Answer
 	wg       sync.WaitGroup
 
@@ -80,12 +84,51 @@ func Listen(dir string, handle func(Request) Answer) (*Server, error) {
 	if err := os.Chmod(s.path, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("make the control socket: %w", err), s.Close())
 	}
+	relays.Store(filepath.Clean(dir), s)
 	s.wg.Go(s.accept)
 	return s, nil
 }
 
+// ListenToOthers makes a socket for all users of this machine. What each of them may ask for is for handle to say, by Request.By.
+func ListenToOthers(path string, handle func(Request) Answer) (*Server, error) {
+	s := &Server{path: path, others: true, handle: handle, conns: map[*net.UnixConn]bool{}}
+	if !tellsUsers {
+		return nil, errors.New("this system does not say who is at the other end of a socket")
+	}
+	// Only what a process of this user has left is in the way; what is another's stays, and there is no socket.
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("make the socket for other users: %w", err)
+	}
+	var err error
+	if s.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"}); err != nil {
+		return nil, fmt.Errorf("make the socket for other users: %w", err)
+	}
+	s.listener.SetUnlinkOnClose(false)
+	if err := os.Chmod(path, 0o666); err != nil { // #nosec G302 -- the kernel says who connects
+		return nil, errors.Join(fmt.Errorf("make the socket for other users: %w", err), s.Close())
+	}
+	s.wg.Go(s.accept)
+	return s, nil
+}
+
+// relays are the runs of this process, by directory.
+var relays sync.Map
+
+// Relay hands a request with Request.By to a run that this process has. No other process can do that, and so say who asks.
+func Relay(dir string, r Request) (Answer, error) {
+	s, ok := relays.Load(filepath.Clean(dir))
+	if !ok {
+		return Answer{}, ErrNobody
+	}
+	r.Relayed = true
+	a := s.(*Server).handle(r)
+	a.ID = r.ID
+	return a, nil
+}
+
 // Close removes the socket and returns when the answers that are on their way have been sent, or after a moment.
 func (s *Server) Close() error {
+	relays.CompareAndDelete(filepath.Dir(s.path), s)
 	s.mu.Lock()
 	s.closed = true
 	for c := range s.conns {
@@ -126,11 +169,11 @@ func (s *Server) accept() {
 	}
 }
 
-// enter reports whether there is room for a connection, and whether it comes from the user whose run this is.
+// enter reports whether there is room for a connection, and whether it comes from a user who may ask.
 func (s *Server) enter(c *net.UnixConn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || len(s.conns) >= maxConns || !sameUser(c) {
+	if s.closed || len(s.conns) >= maxConns || !s.others && !sameUser(c) {
 		return false
 	}
 	s.conns[c] = true
@@ -145,6 +188,7 @@ func (s *Server) serve(c *net.UnixConn) {
 		s.mu.Unlock()
 		_ = c.Close() // nothing depends on it
 	}()
+	by := peer(c)
 	lines := bufio.NewReaderSize(c, maxLine)
 	for {
 		if !s.wait(c.SetReadDeadline) {
@@ -162,6 +206,7 @@ func (s *Server) serve(c *net.UnixConn) {
 			if err := json.Unmarshal(line, &r); err != nil {
 				a.Reason = "not a command: " + err.Error()
 			} else {
+				r.By = by
 				a = s.handle(r)
 				a.ID = r.ID
 			}
@@ -200,6 +245,13 @@ func Dial(dir string) (*Client, error) {
 		return nil, fmt.Errorf("connect to the run: %w", err)
 	}
 	defer done()
+	return dial(addr)
+}
+
+// DialSocket connects to the socket of another user's run.
+func DialSocket(path string) (*Client, error) { return dial(&net.UnixAddr{Name: path, Net: "unix"}) }
+
+func dial(addr *net.UnixAddr) (*Client, error) {
 	c, err := net.DialUnix("unix", nil, addr)
 	if refused(err) {
 		return nil, ErrNobody

@@ -36,14 +36,35 @@ func refused(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT)
 }
 
-// sameUser asks the kernel who is at the other end.
+// tellsUsers says that peer knows users other than this one.
+const tellsUsers = true
+
+// sameUser reports whether this user is at the other end.
 func sameUser(c *net.UnixConn) bool {
+	uid, known := askUser(c)
+	return known && uid == os.Geteuid()
+}
+
+// peer is the name of the user at the other end, or "".
+func peer(c *net.UnixConn) string {
+	uid, known := askUser(c)
+	if !known {
+		return ""
+	}
+	return userName(uid)
+}
+
+// askUser asks the kernel who connected.
+func askUser(c *net.UnixConn) (uid int, known bool) {
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return false
+		return 0, false
 	}
 	var cred *unix.Ucred
 	var failed error
 	err = raw.Control(func(fd uintptr) { cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
-	return err == nil && failed == nil && int(cred.Uid) == os.Geteuid()
+	if err != nil || failed != nil {
+		return 0, false
+	}
+	return int(cred.Uid), true
 }

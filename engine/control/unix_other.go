@@ -29,5 +29,11 @@ func refused(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT)
 }
 
+// tellsUsers says that peer knows users other than this one.
+const tellsUsers = false
+
+// peer is this user, as no other gets to the socket.
+func peer(*net.UnixConn) string { return Self() }
+
 // sameUser relies on the modes of the directory and the socket.
 func sameUser(*net.UnixConn) bool { return true }

@@ -35,6 +35,7 @@ func (s attempting) attemptStarted(f fact.AttemptStarted) {
 	id := s.id(f.Step)
 	n := &s.nodes[id]
 	n.state, n.attempt, n.solo = running, int32(f.Attempt), false
+	s.spendConfirmation(f.Step)
 	s.names[f.Step], s.outs[f.Step] = f.Name, f.Out
 	if f.Job != "" {
 		s.jobs[f.Step] = f.Job
@@ -82,6 +83,7 @@ func (s attempting) readsChanged(f fact.ReadsChanged) {
 	s.solo = remove(s.solo, id)
 	heap.Push(&s.ready, id)
 	s.choices[f.Step] &^= approved | confirmed
+	delete(s.confirmers, f.Step)
 	unapprove := events.Withdraw{Range: events.Range{From: f.Step, To: f.Step + 1}}
 	s.publish(-1, events.CommandAccepted{Order: events.Order{Actor: "moon", Command: unapprove}})
 	s.publish(f.Step, events.Warning{Message: f.Message})

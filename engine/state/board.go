@@ -21,20 +21,21 @@ type board struct {
 	opts  fact.Options
 	emit  func(step int, e events.Event) // may be nil
 
-	nodes    []node
-	choices  []choice                   // per step
-	left     int                        // nodes that have not settled
-	notifies map[int][]int              // by step: the handlers that a change of it notifies
-	skips    map[int]events.StepSkipped // of skipped steps, as published
-	counts   events.Counts
-	ends     []*ending          // per step, how it ended
-	names    map[int]string     // of steps that run, as rendered
-	outs     map[int]string     // their output files
-	began    map[int]events.Ran // of steps that have not ended: the first attempt, and what the last runs
-	tried    [][]string         // per step, output files of the attempts under earlier plans
-	counted  map[int]int        // of the attempts in tried, how many count against the limit of retries
-	errors   map[int]string     // of steps between two attempts
-	reruns   []int              // done steps that a person wants to be run again, one after the other; the first is on its way
+	nodes      []node
+	choices    []choice                   // per step
+	confirmers map[int][]string           // who has confirmed a step that demands people
+	left       int                        // nodes that have not settled
+	notifies   map[int][]int              // by step: the handlers that a change of it notifies
+	skips      map[int]events.StepSkipped // of skipped steps, as published
+	counts     events.Counts
+	ends       []*ending          // per step, how it ended
+	names      map[int]string     // of steps that run, as rendered
+	outs       map[int]string     // their output files
+	began      map[int]events.Ran // of steps that have not ended: the first attempt, and what the last runs
+	tried      [][]string         // per step, output files of the attempts under earlier plans
+	counted    map[int]int        // of the attempts in tried, how many count against the limit of retries
+	errors     map[int]string     // of steps between two attempts
+	reruns     []int              // done steps that a person wants to be run again, one after the other; the first is on its way
 
 	begun      bool
 	halting    bool

@@ -8,6 +8,7 @@ import (
 
 	"moon/engine/graph"
 	"moon/events"
+	"moon/internal/people"
 )
 
 // commands refuses or obeys what people ask for.
@@ -22,7 +23,7 @@ func Harder(a, b events.StopHow) bool {
 }
 
 // refuse says why a command cannot be obeyed now, or "".
-func (s commands) refuse(c events.Command) string {
+func (s commands) refuse(c events.Command, by *people.Person) string {
 	if s.finished {
 		return "the run has ended"
 	}
@@ -32,7 +33,7 @@ func (s commands) refuse(c events.Command) string {
 		if c.Digest != "" && c.Digest != s.plan.Digest {
 			return "the plan has changed since it was on screen; look again"
 		}
-		return s.inside(c.Range)
+		return cmp.Or(s.inside(c.Range), s.refuseConfirmer(c, by))
 	case events.Withdraw:
 		return s.inside(c.Range)
 	case events.Exclude:
@@ -78,6 +79,7 @@ func (s commands) refuse(c events.Command) string {
 		if len(s.Retryable(c.Range)) == 0 {
 			return "there is nothing to retry here"
 		}
+		return s.refuseUnconfirmed(s.Retryable(c.Range))
 	case events.Accept:
 		if why := s.inside(c.Range); why != "" {
 			return why
@@ -85,6 +87,7 @@ func (s commands) refuse(c events.Command) string {
 		if len(s.Drifted(c.Range)) == 0 {
 			return "nothing here has drifted"
 		}
+		return s.refuseUnconfirmed(s.Drifted(c.Range))
 	case events.Skip:
 		if why := s.inside(events.Range{From: c.Step, To: c.Step + 1}); why != "" {
 			return why
@@ -166,16 +169,15 @@ func (s commands) refuseInclude(r events.Range) string {
 }
 
 // command obeys a command that refuse has let through.
-func (s commands) command(c events.Command) {
-	switch c := c.(type) {
+func (s commands) command(o events.Order) {
+	switch c := o.Command.(type) {
 	case events.Approve:
-		s.choose(c.Range, func(have choice) choice {
-			if c.Confirm {
-				have |= confirmed
-			}
-			return have | approved
-		})
+		s.choose(c.Range, func(have choice) choice { return have | approved })
+		if c.Confirm {
+			s.confirm(c.Range, o.By)
+		}
 	case events.Withdraw:
+		s.forgetConfirmers(c.Range)
 		s.choose(c.Range, func(have choice) choice { return have &^ (approved | confirmed) })
 	case events.Exclude:
 		s.choose(c.Range, func(have choice) choice { return have | excluded })

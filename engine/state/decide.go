@@ -220,7 +220,9 @@ func (s decider) pick() Decision {
 		}
 		if reason, message := s.hold(step); reason != "" {
 			// What was planned before the run had to be confirmed before the run. What the run has added could not be.
-			if reason == events.PauseConfirm && !s.opts.Review && s.choices[step]&added != 0 {
+			// With --approve the run waits for the people whom a step demands.
+			waits := s.demands(step) && (s.opts.Confirmed || s.choices[step]&approved != 0)
+			if reason == events.PauseConfirm && !s.opts.Review && s.choices[step]&added != 0 && !waits {
 				return Unasked{step}
 			}
 			// In step mode the pause comes when what runs has ended, otherwise at once.

@@ -114,7 +114,7 @@ func (s *State) LastError(step int) string { return s.errors[step] }
 func (s *State) Breakpoint(step int) events.Break { return s.breaks[step].Break }
 
 // Refuse says why a command cannot be obeyed now, or "".
-func (s *State) Refuse(c events.Command) string { return s.commands().refuse(c) }
+func (s *State) Refuse(o events.Order) string { return s.commands().refuse(o.Command, o.By) }
 
 // Next decides what the run does now. It looks at nothing but the state and the time.
 func (s *State) Next(now time.Time) Decision { return s.decider().next(now) }

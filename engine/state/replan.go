@@ -58,7 +58,7 @@ func (s *replanning) load(p *plan.Plan, g *graph.Graph) {
 	s.plan, s.graph, s.jobs = p, g, map[int]string{}
 	s.nodes = make([]node, len(g.Nodes))
 	s.choices = make([]choice, len(p.Steps))
-	s.breaks = map[int]*breaks{}
+	s.breaks, s.confirmers = map[int]*breaks{}, map[int][]string{}
 	s.kept, s.behind = make([]*ending, len(p.Steps)), nil
 	s.delayed, s.later, s.live, s.counted = map[graph.ID]time.Time{}, map[int]time.Time{}, nil, map[int]int{}
 	s.queued, s.nextDue = map[graph.ID]time.Time{}, time.Time{}
@@ -267,6 +267,7 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 	tried, queued, behind := make([][]string, len(p.Steps)), []int{}, map[int]bool{}
 	// By counterpart and not by number: an inserted step has moved all others.
 	live, of, grows := map[int]*underway{}, with.of, len(with.expanded) > 0
+	confirmers := s.confirmersOf(p, of)
 	for i, j := range of {
 		if j < 0 {
 			continue
@@ -301,6 +302,7 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 		kept[i] = end
 	}
 	s.decideAdded(choices, stops, of, with.expanded)
+	askPeople(p, choices, of)
 	budget, fence, reruns := s.budget, s.fence, []int(nil)
 	for _, step := range s.reruns { // in their own order
 		if i := slices.Index(of, step); i >= 0 { // run again, a loop may have found fewer items
@@ -316,6 +318,7 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 	}
 	// Loaded first: load clears what is put back here.
 	s.choices, s.kept, s.breaks, s.tried, s.behind = choices, kept, stops, tried, behind
+	s.confirmers = confirmers
 	s.keepLimits(limits, of, grows)
 	for i, outs := range tried {
 		s.node(i).attempt = int32(len(outs))
@@ -332,6 +335,7 @@ func (s *replanning) carry(p *plan.Plan, g *graph.Graph, with carrying, keep fun
 		Added: addedBy(of, with.expanded), Times: s.clock.Copy(), Timeout: s.opts.Timeout,
 	})
 	s.republish()
+	s.republishConfirmers()
 	s.publishTried()
 	if !grows {
 		s.warnNotRerun(queued, "the plan was replaced or the run was resumed before their turn")

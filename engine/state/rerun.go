@@ -1,6 +1,7 @@
 package state
 
 import (
+	"container/heap"
 	"slices"
 	"strings"
 
@@ -45,7 +46,7 @@ func (s *rerunning) refuseRerun(c events.Rerun) string {
 	case len(s.rerunnable(c)) == 0:
 		return "nothing here is done; what failed is retried, what has not begun runs when it is its turn"
 	}
-	return ""
+	return s.refuseUnconfirmed(s.rerunnable(c))
 }
 
 // rerun runs done steps again, one after the other, and stays paused. Until their turn they keep their results, and what
@@ -99,9 +100,14 @@ func (s *rerunning) beginRerun(step int) {
 	id := s.id(step)
 	s.reopen(id)
 	n := &s.nodes[id]
-	n.state, n.solo, n.asked, n.announced = ready, true, true, true
-	s.choices[step] |= approved | confirmed
-	s.solo = append(s.solo, id)
+	n.state, n.asked, n.announced = ready, true, true
+	s.choices[step] |= approved
+	if s.demands(step) && s.unconfirmed(step) { // a resumed run wants it: it waits for those who have to confirm it
+		heap.Push(&s.ready, id)
+	} else {
+		s.choices[step] |= confirmed
+		n.solo, s.solo = true, append(s.solo, id)
+	}
 	s.publish(step, events.StepRetrying{Attempt: int(n.attempt) + 1, Due: s.now, ByUser: true, Out: s.OutName(step, int(n.attempt)+1)})
 }
 

@@ -125,7 +125,7 @@ func (s *State) Apply(r fact.Record) error {
 		s.publish(f.Step, events.Warning{Message: f.Message})
 	case fact.Commanded:
 		s.publish(-1, events.CommandAccepted{Order: f.Order})
-		s.commands().command(f.Order.Command)
+		s.commands().command(f.Order)
 		s.resolve()
 	case fact.Refused:
 		s.publish(-1, events.CommandRejected{Order: f.Order, Reason: f.Reason})

@@ -112,7 +112,7 @@ func shotOf(s *State) []byte {
 func (b *bench) send(c events.Command) string {
 	b.t.Helper()
 	o := events.Order{Command: c}
-	if why := b.s.commands().refuse(c); why != "" {
+	if why := b.s.commands().refuse(c, nil); why != "" {
 		b.add(fact.Refused{Order: o, Reason: why})
 		return why
 	}

@@ -77,7 +77,7 @@ func (s *stepping) hold(step int) (events.PauseReason, string) {
 	ps := &s.plan.Steps[step]
 	switch {
 	case s.unconfirmed(step):
-		return events.PauseConfirm, ps.Confirm
+		return events.PauseConfirm, ps.Confirmers.Asked(ps.Confirm, s.confirmers[step])
 	// In step mode the key itself is the approval. Before the breakpoint: the answer to this is one to both.
 	case s.opts.Review && c&approved == 0 && s.budget <= 0:
 		return events.PauseUndecided, s.broughtBy(step)

@@ -228,7 +228,7 @@ func changeAccounts(ctx context.Context, a *exec.Attempt, tools ...exec.Tool) er
 // forgetNames forgets what ids are called, but for those that stand for users and groups of a dry run.
 func forgetNames() {
 	fsys.IDNames.Range(func(key, _ any) bool {
-		if id, err := strconv.Atoi(key.(string)[1:]); err == nil && id <= maxID {
+		if id, err := strconv.Atoi(key.(string)[1:]); err == nil && int64(id) <= maxID {
 			fsys.IDNames.Delete(key)
 		}
 		return true

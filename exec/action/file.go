@@ -49,6 +49,9 @@ func planFile(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 		s.c.Fields["dest"], s.c.Fields["src"] = args.Path, args.Src
 	}
 	c, err := s.planChange(ctx)
+	if err == nil {
+		err = s.planTimes()
+	}
 	if err != nil {
 		s.c.Close()
 	}
@@ -85,7 +88,7 @@ func (s fileStep) planChange(ctx context.Context) (*exec.Change, error) {
 
 // open opens the place that is to be changed: the end of a link, unless the step wants the link itself.
 func (s fileStep) open(path string) (*fsys.Anchored, fsys.Entry, error) {
-	if s.args.Follow == nil || *s.args.Follow {
+	if s.follows() {
 		return s.Overlay.Followed(path)
 	}
 	p, err := s.Overlay.OpenPlace(path)
@@ -135,7 +138,9 @@ func (s fileStep) touchFile(ctx context.Context, p *fsys.Anchored, e fsys.Entry)
 	if err != nil || c.Diff.Kind == events.ChangeCreate {
 		return c, err
 	}
-	keepAccess, keepMod := s.args.AccessTime == "preserve", s.args.ModTime == "preserve"
+	// A time that is given comes after this.
+	given := func(t string) bool { return t != "" && t != "now" }
+	keepAccess, keepMod := given(s.args.AccessTime), given(s.args.ModTime)
 	if keepAccess && keepMod {
 		return c, nil
 	}
@@ -330,9 +335,6 @@ func (s fileStep) makeLink() (*exec.Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.args.Mode.IsZero() {
-		s.c.Warnings = append(s.c.Warnings, "mode: a link has none of its own; it is left alone")
-	}
 	src, err := s.Overlay.LookThrough(s.linkTarget())
 	if errors.As(err, new(fault.NotYet)) || err == nil && src.Kind == fsys.Absent {
 		err = fs.ErrNotExist
@@ -345,26 +347,79 @@ func (s fileStep) makeLink() (*exec.Change, error) {
 		return nil, err
 	}
 	if s.args.State == "hard" {
-		return s.hardLink(p, e, src)
+		c, err := s.hardLink(p, e, src)
+		if err == nil {
+			err = s.setBehind()
+		}
+		return c, err
+	}
+	return s.symbolicLink(p, e)
+}
+
+// symbolicLink makes a link, and gives what it leads to the mode and the owners, or without follow the link itself the owners.
+func (s fileStep) symbolicLink(p *fsys.Anchored, e fsys.Entry) (*exec.Change, error) {
+	own := s.attrs
+	if s.follows() {
+		own = fsys.Attributes{UID: -1, GID: -1}
+	} else if !s.args.Mode.IsZero() {
+		s.c.Warnings = append(s.c.Warnings, "mode: a link has none of its own; it is left alone")
 	}
 	if e.Kind == fsys.Link && e.Target == s.args.Src {
-		return s.setAttributes(p, e)
+		if !s.follows() {
+			return s.setAttributes(p, e)
+		}
+		s.c.PlanNothing()
+		return s.c, s.setBehind()
 	}
 	words := []string{"link to " + s.args.Src}
 	if e.Kind == fsys.Link {
 		words[0] = "link to " + e.Target + " → " + s.args.Src
 	}
 	s.c.AddPrediction(func(f *fsys.Overlay) {
-		e := fsys.Wanted{Mode: 0o777, UID: s.attrs.UID, GID: s.attrs.GID}.Entry(fsys.Link)
+		e := fsys.Wanted{Mode: 0o777, UID: own.UID, GID: own.GID}.Entry(fsys.Link)
 		e.Target = s.args.Src
 		f.Put(p.Path, fsys.Predicted{Entry: e})
 	})
-	return s.replaceBy(p, e, e.Kind == fsys.Link, words, func(name string) error {
+	c, err := s.replaceBy(p, e, e.Kind == fsys.Link, words, func(name string) error {
 		if err := p.Dir.Symlink(s.args.Src, name); err != nil {
 			return err
 		}
-		return p.Dir.Lchown(name, s.attrs.UID, s.attrs.GID)
+		return p.Dir.Lchown(name, own.UID, own.GID)
 	})
+	if err == nil && s.follows() {
+		err = s.setBehind()
+	}
+	return c, err
+}
+
+// follows reports whether what a link leads to is meant, and not the link.
+func (s fileStep) follows() bool { return s.args.Follow == nil || *s.args.Follow }
+
+// setBehind gives what the link of the step leads to, or has as another name, its mode and owners, as far as there is such a thing.
+func (s fileStep) setBehind() error {
+	if !s.args.GivesAttributes() {
+		return nil
+	}
+	p, e, err := s.Overlay.Followed(s.linkTarget())
+	if errors.As(err, new(fault.NotYet)) || err == nil && e.Kind == fsys.Absent {
+		if err == nil {
+			p.Close()
+		}
+		s.c.Warnings = append(s.c.Warnings, "mode and owners are those of what the link leads to, which does not exist; `follow: false` means the link")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.c.Places = append(s.c.Places, p)
+	w, words := s.attrs.For(e)
+	if len(words) == 0 {
+		return nil
+	}
+	s.c.AddPrediction(func(f *fsys.Overlay) { f.Own(p.Path, e, w) })
+	planAfter(s.c, events.ChangeUpdate, func(context.Context) error { return p.PathError(w.Set(p.Dir, p.Name, e)) },
+		s.args.Src+": "+strings.Join(words, ", "))
+	return nil
 }
 
 // linkTarget is where the link leads to. A symbolic one leads on from where it is itself, and in a play it may be written so.

@@ -22,6 +22,7 @@ type Anchored struct {
 	Path string // as the user gave it, cleaned
 	Name string // in dir
 	Dir  *os.Root
+	real string // path of dir without links; "" if dir is not there yet
 
 	Overlay *Overlay // in a dry run; dir is nil then if it is not there yet
 }
@@ -64,7 +65,7 @@ func (f *Overlay) OpenPlace(path string) (*Anchored, error) {
 func AnchorAt(path string) (*Anchored, error) {
 	path = filepath.Clean(path)
 	parent := filepath.Dir(path)
-	dir, err := OpenDir(parent)
+	dir, real, err := openReal(parent)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.Missing(path, "directory %s does not exist", parent)
@@ -80,7 +81,7 @@ func AnchorAt(path string) (*Anchored, error) {
 	if name == "/" {
 		name = "."
 	}
-	return &Anchored{Path: path, Name: name, Dir: dir}, nil
+	return &Anchored{Path: path, Name: name, Dir: dir, real: real}, nil
 }
 
 // Close closes the directory.
@@ -180,11 +181,13 @@ func (p *Anchored) Look() (Entry, error) {
 }
 
 // Open opens the file that was seen at the place to read it, or would be there by now in a dry run.
-func (p *Anchored) Open(seen Entry) (io.ReadCloser, error) {
+func (p *Anchored) Open(seen Entry) (io.ReadCloser, error) { return p.openBy(seen, p.OpenFile) }
+
+func (p *Anchored) openBy(seen Entry, open func(Entry) (*os.File, error)) (io.ReadCloser, error) {
 	if at, ok := p.Overlay.Look(p.Path); ok && (at.From.Path == "" || at.From.Path != p.Path) {
 		return at.Open()
 	}
-	return p.OpenFile(seen)
+	return open(seen)
 }
 
 // Read is the content of that file.
@@ -279,12 +282,13 @@ func (f *Overlay) Followed(path string) (*Anchored, Entry, error) {
 		if owner, trusted := decides(e.UID, parent.UID); !trusted {
 			owners = append(owners, owner)
 		}
-		next := e.Target
-		if !filepath.IsAbs(next) {
-			// The directory's own path may lead through links too, so .. must not be taken away as text.
-			next = strings.TrimSuffix(filepath.Dir(path), "/") + "/" + next
+		dir := filepath.Dir(path)
+		if p.real != "" && strings.Contains(e.Target, "..") { // of which the path of the directory says nothing if it has links
+			dir = p.real
 		}
-		path = next
+		if path, err = behind(dir, e.Target); err != nil {
+			return nil, Entry{}, err
+		}
 	}
 	return nil, Entry{}, errors.New(path + ": too many links")
 }
@@ -316,6 +320,19 @@ func (p *Anchored) lookBoth() (e, parent Entry, err error) {
 
 // Touch gives what is at the place the time of now, but for the times that are kept.
 func (p *Anchored) Touch(keepAccess, keepMod bool) error {
+	access := time.Now()
+	mod := access
+	if keepAccess {
+		access = time.Time{}
+	}
+	if keepMod {
+		mod = time.Time{}
+	}
+	return p.SetTimes(access, mod)
+}
+
+// SetTimes gives what is at the place these times; one that is zero stays.
+func (p *Anchored) SetTimes(access, mod time.Time) error {
 	e, err := p.Look()
 	if err != nil {
 		return err
@@ -325,13 +342,5 @@ func (p *Anchored) Touch(keepAccess, keepMod bool) error {
 		return err
 	}
 	defer func() { _ = syscall.Close(fd) }()
-	access := time.Now()
-	mod := access
-	if keepAccess {
-		access = time.Time{}
-	}
-	if keepMod {
-		mod = time.Time{}
-	}
 	return touchFD(fd, access, mod)
 }

@@ -83,10 +83,16 @@ func (f *Overlay) resolve(path string, links int) (end string, ahead bool) {
 	rest := strings.Split(path, "/")[1:]
 	at := ""
 	for len(rest) > 0 {
-		next := at + "/" + rest[0]
+		name, next := rest[0], at+"/"+rest[0]
 		rest = rest[1:]
-		if len(rest) == 0 {
+		switch {
+		case len(rest) == 0:
 			return next, ahead
+		case name == "" || name == ".":
+			continue
+		case name == "..": // what was walked has no links any more
+			at = at[:max(strings.LastIndexByte(at, '/'), 0)]
+			continue
 		}
 		e, known := f.find(next)
 		if !known {
@@ -97,10 +103,10 @@ func (f *Overlay) resolve(path string, links int) (end string, ahead bool) {
 			continue
 		}
 		ahead = ahead || known
-		if !filepath.IsAbs(e.Target) {
-			e.Target = filepath.Join("/"+at, e.Target)
+		if filepath.IsAbs(e.Target) {
+			at = ""
 		}
-		at, rest = "", append(strings.Split(filepath.Clean(e.Target), "/")[1:], rest...)
+		rest = append(strings.Split(e.Target, "/"), rest...)
 	}
 	return "/", ahead
 }
@@ -287,12 +293,15 @@ func (f *Overlay) ID(kind, name string) (int, bool) {
 	defer standIns.mu.Unlock()
 	id, ok := standIns.of[kind+" "+name]
 	if !ok {
-		id = 1<<40 + len(standIns.of)
+		id = firstStandIn + len(standIns.of)
 		standIns.of[kind+" "+name] = id
 		IDNames.Store(kind[:1]+strconv.Itoa(id), name)
 	}
 	return id, true
 }
+
+// firstStandIn is no id of a user where numbers are large enough for that, and elsewhere a large one.
+const firstStandIn = 1 << (30 + 10*(^uint(0)>>63))
 
 // standIns are the numbers that stand for users and groups who do not exist.
 var standIns = struct {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -20,6 +21,7 @@ import (
 type pathWalk struct {
 	path  string // for errors
 	fd    int    // where the walk has come to
+	real  string // its path without links; of use only if it is absolute
 	st    unix.Stat_t
 	links int // followed so far
 }
@@ -58,6 +60,7 @@ func (w *pathWalk) begin(dir string) error {
 	if err != nil {
 		return err
 	}
+	w.real = dir
 	return w.step(fd)
 }
 
@@ -92,6 +95,7 @@ func (w *pathWalk) walk(path string) error {
 		if err := w.step(fd); err != nil {
 			return err
 		}
+		w.real = filepath.Join(w.real, name) // without links, so that .. may be taken away as text
 	}
 	return nil
 }
@@ -139,25 +143,59 @@ func isOurs(uid int) bool { return uid == 0 || uid == os.Geteuid() }
 
 // OpenDir opens a directory for good: what the walk came to, whatever the path has become meanwhile.
 func OpenDir(path string) (*os.Root, error) {
+	root, _, err := openReal(path)
+	return root, err
+}
+
+// openReal is OpenDir, with the path of the directory without links.
+func openReal(path string) (dir *os.Root, real string, err error) {
 	for range 5 {
 		w, err := follow(path)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		root, err := os.OpenRoot(path)
 		if err != nil {
 			w.close()
-			return nil, err
+			return nil, "", err
 		}
 		info, err := root.Stat(".")
 		same := err == nil && IsSame(info, &w.st)
 		w.close()
 		if same {
-			return root, nil
+			return root, w.real, nil
 		}
 		_ = root.Close() // nothing was done in it
 	}
-	return nil, &fs.PathError{Op: "open", Path: path, Err: ErrSwapped}
+	return nil, "", &fs.PathError{Op: "open", Path: path, Err: ErrSwapped}
+}
+
+// behind is the path that a link in a directory leads to. What .. stands for depends on the links before it, so these are walked, and not
+// taken away as text; a path that is not there yet can only be taken as it is written.
+func behind(dir, target string) (string, error) {
+	path := target
+	if !filepath.IsAbs(path) {
+		path = strings.TrimSuffix(dir, "/") + "/" + path
+	}
+	if !slices.Contains(strings.Split(target, "/"), "..") {
+		return path, nil
+	}
+	parent, name := filepath.Split(strings.TrimRight(path, "/"))
+	if name == ".." || name == "." {
+		parent, name = path, ""
+	}
+	w, err := follow(parent)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !filepath.IsAbs(w.real):
+		if err == nil {
+			w.close()
+		}
+		return path, nil
+	case err != nil:
+		return "", err
+	}
+	w.close()
+	return filepath.Join(w.real, name), nil
 }
 
 // IsSame reports whether two looks at a file have seen the same one.
@@ -288,8 +326,19 @@ func openSame(path string, seen fs.FileInfo) (*os.File, error) {
 }
 
 // OpenFile opens the file that was seen at the place to read it.
-func (p *Anchored) OpenFile(seen Entry) (*os.File, error) {
-	f, err := p.Dir.OpenFile(p.Name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+func (p *Anchored) OpenFile(seen Entry) (*os.File, error) { return p.openFile(seen, 0) }
+
+// openUnnoticed is OpenFile without a new access time, where the system lets it be kept: moon only compares.
+func (p *Anchored) openUnnoticed(seen Entry) (*os.File, error) {
+	f, err := p.openFile(seen, unnoticed)
+	if errors.Is(err, fs.ErrPermission) { // only the owner and root may
+		return p.OpenFile(seen)
+	}
+	return f, err
+}
+
+func (p *Anchored) openFile(seen Entry, flags int) (*os.File, error) {
+	f, err := p.Dir.OpenFile(p.Name, os.O_RDONLY|unix.O_NONBLOCK|flags, 0)
 	if err != nil {
 		return nil, p.PathError(err)
 	}

@@ -20,7 +20,7 @@ var Hashes = map[string]func() hash.Hash{
 
 // Sum is the hash of the file that is at the place.
 func (p *Anchored) Sum(ctx context.Context, seen Entry, algorithm string) (string, error) {
-	f, err := p.Open(seen)
+	f, err := p.openBy(seen, p.openUnnoticed)
 	if err != nil {
 		return "", err
 	}

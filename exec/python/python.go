@@ -27,10 +27,10 @@ const boot = "import sys;sys.path[:1]=[];exec(compile(sys.stdin.buffer.read(%d),
 
 // What a helper may take.
 const (
-	MostMemory = 2 << 30  // bytes of addresses
-	maxLine    = 64 << 20 // bytes of a message
-	maxHelpers = 32       // at once: each is for a value that another one needs, or for a step of its own
-	mostIdle   = 2        // that are kept
+	MostMemory = 2<<30 - 1 // bytes of addresses
+	maxLine    = 64 << 20  // bytes of a message
+	maxHelpers = 32        // at once: each is for a value that another one needs, or for a step of its own
+	mostIdle   = 2         // that are kept
 	farewell   = time.Second
 )
 

@@ -57,10 +57,7 @@ func (l *Pool) tryConnect(h exec.Host) (*conn, func(), error) {
 		ln, end, err = l.openSession(h, "")
 	}
 	if errors.Is(err, errOther) {
-		err = &UnreachableError{
-			Host: h, Fatal: true,
-			Said: "the moon that was copied there is not the same as this one, or does not run there",
-		}
+		err = &UnreachableError{Host: h, Fatal: true, Said: err.Error()}
 	}
 	return ln, end, err
 }
@@ -93,12 +90,15 @@ func (l *Pool) openSession(h exec.Host, key string) (*conn, func(), error) {
 		}
 		return nil, nil, &UnreachableError{Host: h, Fatal: true, Said: err.Error()}
 	}
-	ln, err := s.reachAgent(&l.programs)
+	ln, err := s.reachAgent(l.copies())
 	if err != nil {
 		s.hangUp()
 		select { // who closes the connections leaves no process
 		case <-s.exited:
 		case <-time.After(farewell):
+		}
+		if p := s.sent.Load(); p != nil && errors.Is(err, errOther) {
+			err = p.explainOther()
 		}
 		return nil, nil, err
 	}
@@ -120,7 +120,7 @@ func notInstalled(h exec.Host, program string) error {
 // buildCall is what has the sh of a host read reach.sh. ssh makes one text of all words it is given, and a shell there takes it apart;
 // other ways keep the words.
 func (l *Pool) buildCall(h exec.Host, key string) ([]string, error) {
-	name, sums := copyPrefix+rand.Text()[:16], l.programs.listSums()
+	name, sums := copyPrefix+rand.Text()[:16], l.copies().listSums()
 	read := fmt.Sprintf(`eval "$(head -c %d)"`, len(reach))
 	if !h.Way.IsZero() {
 		return append(h.Way.Argv(false), "/bin/sh", "-c", read, "moon", key, name, sums), nil
@@ -173,6 +173,14 @@ func (l *Pool) buildSSH(h exec.Host, flags ...string) ([]string, error) {
 		address = h.Name
 	}
 	return append(argv, "--", address), nil
+}
+
+// copies are the programs that hosts are handed.
+func (l *Pool) copies() *programs {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.programs.check = l.CheckBuild
+	return &l.programs
 }
 
 // controlPath is where the connection of a host can be shared. A socket's path is short, so it is not in the directory of the

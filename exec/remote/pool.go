@@ -22,6 +22,10 @@ type Pool struct {
 	Plugins      *plugin.Host          // carries out the steps of plugins that run here, and is closed with the connections; may be nil
 	NotePassword func(password string) // is given each password, which no one else may see; may be nil
 
+	// CheckBuild refuses a program for another system that is not of the same sources as this moon; nil: each is sent, and
+	// has to answer as this one does.
+	CheckBuild func(path string) error
+
 	// Asks asks a person for the password of a user whom a step is to be. No two questions are asked at once. nil: nobody can be asked.
 	Asks func(context.Context, *PasswordError) (password string, given bool)
 

@@ -39,7 +39,8 @@ func (p *program) openFile() (*os.File, error) {
 	return os.Open(p.path)
 }
 
-// packOnce compresses the program once for all machines. Level 1 takes a third of the time of the usual one, for a tenth more.
+// packOnce compresses the program once for all machines. For one of a few megabytes the usual level is worth its time; of moon as a whole
+// level 1 takes a third of that, for a tenth more.
 func (p *program) packOnce() ([]byte, error) {
 	p.once.Do(func() {
 		f, err := p.openFile()
@@ -49,7 +50,11 @@ func (p *program) packOnce() ([]byte, error) {
 		}
 		defer func() { _ = f.Close() }() // it was only read
 		var b bytes.Buffer
-		z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+		level := gzip.BestSpeed
+		if p.size < smallProgram {
+			level = gzip.DefaultCompression
+		}
+		z, err := gzip.NewWriterLevel(&b, level)
 		if err != nil {
 			p.err = err
 			return
@@ -60,6 +65,9 @@ func (p *program) packOnce() ([]byte, error) {
 	})
 	return p.packed, p.err
 }
+
+// smallProgram is more than an agent that is nothing else has.
+const smallProgram = 20 << 20
 
 func newProgram(path string) (*program, error) {
 	p := &program{path: path}
@@ -78,6 +86,8 @@ func newProgram(path string) (*program, error) {
 
 // programs are those that were needed so far.
 type programs struct {
+	check func(path string) error // whether one that is for another system is of the same build
+
 	mu    sync.Mutex
 	found map[string]*program // by system
 
@@ -166,20 +176,62 @@ func (ps *programs) listSums() string {
 // nameOfSystem is what a directory of a moon for a system is called. It is written into a command.
 var nameOfSystem = pattern.New(`^[a-z0-9]+-[a-z0-9_]+$`)
 
-// agentsDirs are where moons for other systems are looked for, each in a directory of its system's name.
-func agentsDirs() []string {
+// agentsDirs are where moons for other systems are looked for, each in a directory of its system's name: where the user keeps some, and
+// next to this one, as releases and packages have them.
+func agentsDirs() (dirs []string) {
 	if dirs := os.Getenv("MOON_AGENTS"); dirs != "" {
 		return filepath.SplitList(dirs)
 	}
 	data := os.Getenv("XDG_DATA_HOME")
 	if data == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return nil
+		if home, err := os.UserHomeDir(); err == nil {
+			data = filepath.Join(home, ".local", "share")
 		}
-		data = filepath.Join(home, ".local", "share")
 	}
-	return []string{filepath.Join(data, "moon", "agents")}
+	if data != "" {
+		dirs = append(dirs, filepath.Join(data, "moon", "agents"))
+	}
+	if own, err := os.Executable(); err == nil {
+		if real, err := filepath.EvalSymlinks(own); err == nil {
+			own = real
+		}
+		bin := filepath.Dir(own)
+		dirs = append(dirs, filepath.Join(bin, "agents"), filepath.Join(filepath.Dir(bin), "lib", "moon", "agents"))
+	}
+	return dirs
+}
+
+// explainOther is errOther of a machine that this program was copied to.
+func (p *program) explainOther() error {
+	which, way := "the moon that was copied there", ""
+	if p.path != "" {
+		which = p.path + ", which was copied there,"
+	} else if p.isDynamic() {
+		way = "; it needs the C library that this machine has: build it with CGO_ENABLED=0, or give hosts an agent (" +
+			howBuilt(runtime.GOOS+"-"+runtime.GOARCH) + ")"
+	}
+	return &otherError{which + " is not the same as this one, or does not run there" + way}
+}
+
+// errOther says that the user has no moon that is the same as this one.
+var errOther = errors.New("another moon answered")
+
+// otherError is errOther with what a person can do about it.
+type otherError struct{ said string }
+
+func (e *otherError) Error() string { return e.said }
+func (e *otherError) Unwrap() error { return errOther }
+
+// isDynamic reports whether the program needs a loader, which is named near the beginning of its file.
+func (p *program) isDynamic() bool {
+	f, err := p.openFile()
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	head := make([]byte, 8<<10)
+	n, _ := io.ReadFull(f, head)
+	return bytes.HasPrefix(head, []byte("\x7fELF")) && bytes.Contains(head[:n], []byte("/ld-"))
 }
 
 // checkOwner refuses a moon that another user can change, as in the home that sudo -E keeps: it would run with the rights that moon has on
@@ -202,6 +254,7 @@ func (ps *programs) findProgram(system string) (*program, error) {
 		return p, nil
 	}
 	dirs := agentsDirs()
+	here := system == runtime.GOOS+"-"+runtime.GOARCH
 	for _, dir := range dirs {
 		path := filepath.Join(dir, system, "moon")
 		p, err := newProgram(path)
@@ -211,12 +264,19 @@ func (ps *programs) findProgram(system string) (*program, error) {
 		if err == nil && os.Getenv("MOON_AGENTS") == "" { // otherwise the user has named it
 			err = checkOwner(path)
 		}
+		if err == nil && ps.check != nil {
+			if err = ps.check(path); err != nil && here {
+				continue // this moon is one, too
+			} else if err != nil {
+				err = fmt.Errorf("%w; put one of this version there: %s", err, howBuilt(system))
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
 		return ps.keepFirst(system, p), nil
 	}
-	if system == runtime.GOOS+"-"+runtime.GOARCH {
+	if here {
 		own, err := self()
 		if err != nil {
 			return nil, err
@@ -227,9 +287,13 @@ func (ps *programs) findProgram(system string) (*program, error) {
 	if len(dirs) > 0 {
 		where = dirs[0]
 	}
-	goos, arch, _ := strings.Cut(system, "-")
-	return nil, fmt.Errorf("it is %s, and there is no moon for that here; put one of this version at %s (`GOOS=%s GOARCH=%s go build` makes it of moon's sources)",
-		system, filepath.Join(where, system, "moon"), goos, arch)
+	return nil, fmt.Errorf("it is %s, and there is no moon for that here; put one of this version at %s (%s)",
+		system, filepath.Join(where, system, "moon"), howBuilt(system))
+}
+
+// howBuilt says how a moon for a system comes to be.
+func howBuilt(system string) string {
+	return "`make agents SYSTEMS=" + system + "` makes it of moon's sources, and releases have it"
 }
 
 // keepFirst keeps the first of several that were looked for at once.

@@ -97,6 +97,7 @@ func (s *launch) sendCopy(copies *programs, wish string, deadline *time.Timer) e
 	if err != nil {
 		return err
 	}
+	s.sent.Store(p)
 	key, err := programKey()
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -90,14 +91,12 @@ type launch struct {
 	tty      *os.File // the terminal that it may ask on; nil: none
 	slave    *os.File // its other end, held for as long as somebody may open it anew: doas closes all it has first
 	said     said
-	greeting chan string   // lines that matter
-	warning  string        // what is to be said of the moon that was found there; "": nothing
-	exited   chan struct{} // closed when it has ended
-	quiet    chan struct{} // closed when all it said is known
+	greeting chan string             // lines that matter
+	sent     atomic.Pointer[program] // what was copied there; nil: nothing
+	warning  string                  // what is to be said of the moon that was found there; "": nothing
+	exited   chan struct{}           // closed when it has ended
+	quiet    chan struct{}           // closed when all it said is known
 }
-
-// errOther says that the user has no moon that is the same as this one.
-var errOther = errors.New("another moon answered")
 
 // beginProcess starts the process that is to become the agent.
 func (s *launch) beginProcess(known, handOver bool) error {

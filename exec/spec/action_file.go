@@ -2,6 +2,7 @@ package spec
 
 import (
 	"reflect"
+	"time"
 
 	"moon/exec/digest"
 	"moon/internal/pattern"
@@ -18,10 +19,12 @@ type FileArgs struct {
 	Group   string  `arg:"group" doc:"Name or id of the group."`
 	Recurse bool    `arg:"recurse" default:"false" doc:"Apply mode, owner and group to everything below a directory, which is the state without another one. Links are not followed."`
 
-	Follow *bool `arg:"follow" implied:"true, but for state: link" doc:"Change what a link leads to. If false, the link itself gets the owner; it has no mode of its own."`
+	Follow *bool `arg:"follow" implied:"true" doc:"Change what a link leads to, also with state: link. If false, the link itself gets the owner; it has no mode of its own."`
 
-	AccessTime string `arg:"access_time" implied:"now for state: touch, or else preserve" doc:"With state: touch, whether an existing file gets the current time: now or preserve."`
-	ModTime    string `arg:"modification_time" implied:"now for state: touch, or else preserve" doc:"The same for the modification time. With both preserved, touch does not change existing files."`
+	AccessTime   string `arg:"access_time" implied:"now for state: touch, or else preserve" doc:"The time of the last access: a time like 202612312359.59, now, or preserve."`
+	AccessFormat string `arg:"access_time_format" default:"%Y%m%d%H%M.%S" doc:"The form of that time, of the parts %Y, %m, %d, %H, %M and %S."`
+	ModTime      string `arg:"modification_time" implied:"now for state: touch, or else preserve" doc:"The same for the modification time. With both preserved, touch does not change existing files."`
+	ModFormat    string `arg:"modification_time_format" default:"%Y%m%d%H%M.%S" doc:"The form of that time."`
 
 	Force  bool `arg:"force" default:"false" doc:"Let a link replace what is there (a directory only if empty), and point to something that does not exist."`
 	Backup bool `arg:"backup" default:"false" doc:"Keep a backup of what is replaced or removed in the same directory, with the time in its name."`
@@ -62,16 +65,21 @@ var attributeReturns = []Return{
 	{"backup_file", "Where the old one was kept, with backup."},
 }
 
+// GivesAttributes reports whether something gets a mode, owners, labels or attributes.
+func (a *FileArgs) GivesAttributes() bool {
+	return !a.Mode.IsZero() || a.Owner != "" || a.Group != "" || a.Labels != (Labels{}) || a.Attributes != ""
+}
+
 func (a *FileArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	link := a.State == "link" || a.State == "hard"
-	attributes := !a.Mode.IsZero() || a.Owner != "" || a.Group != "" || a.Labels != (Labels{}) || a.Attributes != ""
+	attributes := a.GivesAttributes()
 	if link && a.Src == "" {
 		add("src", "`state: "+a.State+"` needs `src`", "")
 	}
-	if link && a.Attributes != "" {
-		add("attributes", "`attributes` is for files and directories; a link has none", "name what the link leads to, with `state: file`")
+	if link && a.Attributes != "" && a.Follow != nil && !*a.Follow {
+		add("attributes", "`attributes` is for files and directories; a link has none", "remove `follow: false`, and what the link leads to has them")
 	}
 	problems = append(problems, onlyAbsent(a.State, given, "checksum", "if_empty")...)
 	if a.Checksum != "" {
@@ -98,14 +106,19 @@ func (a *FileArgs) validateArgs(given func(string) bool) []Problem {
 			add("recurse", "`recurse` goes with `state: directory` or `perms` only", "")
 		}
 	}
-	for _, f := range []struct{ field, value, option string }{{"access_time", a.AccessTime, "-a"}, {"modification_time", a.ModTime, "-m"}} {
-		if f.value != "" && f.value != "preserve" && (f.value != "now" || a.State != "touch") {
-			add(f.field, "`"+f.field+"` must be preserve, or with `state: touch` now",
-				"for another time use `command: touch "+f.option+" -d TIME PATH`")
+	for _, f := range []struct{ field, value, format string }{
+		{"access_time", a.AccessTime, a.AccessFormat}, {"modification_time", a.ModTime, a.ModFormat},
+	} {
+		switch {
+		case f.value == "" || f.value == "preserve" || f.value == "now" && a.State == "touch" || a.State == "absent":
+		case link || a.Recurse:
+			add(f.field, "`"+f.field+"` is for a single file or directory", "use `command: touch -d TIME PATH`")
+		case f.value != "now":
+			// Where the file is it may be another time; here only the form counts.
+			if _, err := ParseTime(f.value, f.format, time.UTC); err != nil {
+				add(f.field, "`"+f.field+"` "+err.Error(), "")
+			}
 		}
-	}
-	if link && given("follow") && *a.Follow && attributes {
-		add("follow", "`follow` with `state: "+a.State+"` gives the link itself mode and owner", "give what it leads to its own in a step of its own")
 	}
 	if a.State == "perms" && !attributes {
 		add("state", "`state: perms` needs `mode`, `owner`, `group` or `attributes`", "")

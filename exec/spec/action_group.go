@@ -80,7 +80,7 @@ const maxID = 1<<32 - 2
 
 func checkIDs(fields ...idField) (problems []Problem) {
 	for _, f := range fields {
-		if f.value != nil && (*f.value < 0 || *f.value > maxID) {
+		if f.value != nil && (*f.value < 0 || int64(*f.value) > maxID) {
 			problems = append(problems, Problem{f.name, "`" + f.name + "` must be between 0 and 4294967294", ""})
 		}
 	}

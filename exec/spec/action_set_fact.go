@@ -5,7 +5,7 @@ import "reflect"
 // SetFactArgs are the arguments of set_fact.
 type SetFactArgs struct {
 	Values    map[string]any
-	Cacheable bool `arg:"cacheable" default:"false" doc:"Accepted from playbooks written for Ansible. Variables exist as long as the run and its records."`
+	Cacheable bool `arg:"cacheable" default:"false" doc:"In plays the variables are facts, too: of the host, in ansible_facts, and in later runs if facts are kept (fact_caching)."`
 }
 
 var _ = declareAction(&Action{

@@ -28,10 +28,6 @@ var fieldsLater = map[string]map[string]later{
 	"service":      {"daemonize": {way: "start it with `shell`, in a session of its own: setsid"}},
 	"lineinfile":   {"others": leaveOut},
 	"replace":      {"others": leaveOut},
-	"file": {
-		"access_time_format":       {idle: "%Y%m%d%H%M.%S", way: "remove it"},
-		"modification_time_format": {idle: "%Y%m%d%H%M.%S", way: "remove it"},
-	},
 	"copy": {
 		"decrypt": vaultLater,
 	},

@@ -104,11 +104,11 @@ func TestDecode(t *testing.T) {
 		{"assert", args{"http": args{"url": "http://x", "body": args{"a": 1}}}, &spec.AssertArgs{HTTP: &spec.AssertHTTP{
 			URL: "http://x", Method: "GET", Status: 200, Body: text(`{"a":1}`), Timeout: 30 * time.Second,
 		}}},
-		{"file", args{"dest": "/x", "state": "hardlink", "src": "/y"}, &spec.FileArgs{Path: "/x", State: "hard", Src: "/y"}},
-		{"file", args{"path": "/x", "content": "", "owner": 1000}, &spec.FileArgs{Path: "/x", Content: text(""), Owner: "1000"}},
-		{"file", args{"path": "/x", "mode": nil}, &spec.FileArgs{Path: "/x"}},
-		{"file", args{"path": "/x", "recurse": true}, &spec.FileArgs{Path: "/x", State: "directory", Recurse: true}},
-		{"file", args{"path": "/x", "state": "absent", "src": "/y"}, &spec.FileArgs{Path: "/x", State: "absent", Src: "/y"}},
+		{"file", args{"dest": "/x", "state": "hardlink", "src": "/y"}, &spec.FileArgs{AccessFormat: usualTime, ModFormat: usualTime, Path: "/x", State: "hard", Src: "/y"}},
+		{"file", args{"path": "/x", "content": "", "owner": 1000}, &spec.FileArgs{AccessFormat: usualTime, ModFormat: usualTime, Path: "/x", Content: text(""), Owner: "1000"}},
+		{"file", args{"path": "/x", "mode": nil}, &spec.FileArgs{AccessFormat: usualTime, ModFormat: usualTime, Path: "/x"}},
+		{"file", args{"path": "/x", "recurse": true}, &spec.FileArgs{AccessFormat: usualTime, ModFormat: usualTime, Path: "/x", State: "directory", Recurse: true}},
+		{"file", args{"path": "/x", "state": "absent", "src": "/y"}, &spec.FileArgs{AccessFormat: usualTime, ModFormat: usualTime, Path: "/x", State: "absent", Src: "/y"}},
 		{"copy", args{"content": args{"a": []any{"<&>"}}, "dest": "/x"}, &spec.CopyArgs{Content: text(`{"a":["<&>"]}`), Dest: "/x", Force: true}},
 		{"copy", args{"src": "/a", "path": "/x", "force": "no"}, &spec.CopyArgs{Src: "/a", Dest: "/x"}},
 		{"template", args{"src": "/a", "dest": "/x", "vars": args{"a": 1}}, &spec.TemplateArgs{Src: "/a", Dest: "/x", Vars: args{"a": 1}, Force: true, TrimBlocks: true, BlockStart: "{%", BlockEnd: "%}", VariableStart: "{{", VariableEnd: "}}", CommentStart: "{#", CommentEnd: "#}"}},
@@ -189,7 +189,7 @@ func TestDecodeProblems(t *testing.T) {
 		{"wait", args{"path": "/x", "state": "drained"}, "`state: drained` is for a `port`"},
 		{"copy", args{"content": "", "dest": "/x", "attributes": "+iQ"}, "`attributes` has \"Q\", which cannot be set; the letters are aAcCdDeFijmPsStTux, as of chattr"},
 		{"file", args{"path": "/x", "attr": "-"}, "`attributes` has no letter after -; the letters are aAcCdDeFijmPsStTux, as of chattr"},
-		{"file", args{"path": "/x", "state": "link", "src": "y", "attr": "i"}, "`attributes` is for files and directories; a link has none; name what the link leads to, with `state: file`"},
+		{"file", args{"path": "/x", "state": "link", "src": "y", "attr": "i", "follow": false}, "`attributes` is for files and directories; a link has none; remove `follow: false`, and what the link leads to has them"},
 		{"git", args{"repo": "x", "bare": true, "dest": "/x", "separate_git_dir": "/y"}, "`separate_git_dir` and `bare` exclude each other; a bare repository is where `dest` says"},
 		{"composer", args{"command": "require x"}, "`command` must be one word, found \"require x\"; give the rest as `arguments`\n`composer` needs `working_dir`; or `global_command: true`"},
 		{"yum_repository", args{"name": "x", "file": "a/b"}, "`file` must be a name without a directory, found \"a/b\"; give the directory as `reposdir`\n" +
@@ -516,4 +516,28 @@ func FuzzMode(f *testing.F) {
 			t.Errorf("%q gives %o", text, once)
 		}
 	})
+}
+
+// usualTime is how Ansible writes times for `file`.
+const usualTime = "%Y%m%d%H%M.%S"
+
+func TestParseTime(t *testing.T) {
+	for _, c := range []struct{ text, format, want string }{
+		{"202001020304.05", usualTime, "2020-01-02 03:04:05"},
+		{"2020-1-2 3:4", "%Y-%m-%d %H:%M", "2020-01-02 03:04:00"},
+		{"100% 2020", "100%% %Y", "2020-01-01 00:00:00"},
+		{"2024-02-29", "%Y-%m-%d", "2024-02-29 00:00:00"},
+		{"2023-02-29", "%Y-%m-%d", ""},
+		{"2023-13-01", "%Y-%m-%d", ""},
+		{"202001020304", usualTime, ""},
+		{"202001020304.05 ", usualTime, ""},
+		{"202001022504.05", usualTime, ""},
+		{"1 May", "%d %b", ""},
+		{"", usualTime, ""},
+	} {
+		got, err := spec.ParseTime(c.text, c.format, time.UTC)
+		if c.want == "" != (err != nil) || err == nil && got.Format(time.DateTime) != c.want {
+			t.Errorf("%q by %q is %v, %v; want %q", c.text, c.format, got, err, c.want)
+		}
+	}
 }

@@ -18,7 +18,10 @@ var honoured = map[string]string{
 	"defaults.forks": "ANSIBLE_FORKS", "defaults.timeout": "ANSIBLE_TIMEOUT", "defaults.remote_user": "ANSIBLE_REMOTE_USER",
 	"defaults.remote_port": "ANSIBLE_REMOTE_PORT", "defaults.private_key_file": "ANSIBLE_PRIVATE_KEY_FILE",
 	"defaults.transport": "ANSIBLE_TRANSPORT", "defaults.host_key_checking": "ANSIBLE_HOST_KEY_CHECKING",
-	"defaults.gathering": "ANSIBLE_GATHERING", "defaults.force_handlers": "ANSIBLE_FORCE_HANDLERS",
+	"defaults.fact_caching": "ANSIBLE_CACHE_PLUGIN", "defaults.fact_caching_connection": "ANSIBLE_CACHE_PLUGIN_CONNECTION",
+	"defaults.fact_caching_prefix": "ANSIBLE_CACHE_PLUGIN_PREFIX", "defaults.fact_caching_timeout": "ANSIBLE_CACHE_PLUGIN_TIMEOUT",
+	"defaults.inject_facts_as_vars": "ANSIBLE_INJECT_FACT_VARS",
+	"defaults.gathering":            "ANSIBLE_GATHERING", "defaults.force_handlers": "ANSIBLE_FORCE_HANDLERS",
 	"defaults.any_errors_fatal": "ANSIBLE_ANY_ERRORS_FATAL", "defaults.strategy": "ANSIBLE_STRATEGY",
 	"defaults.vault_password_file": "", // the flag has its variable
 	"defaults.vault_identity_list": "ANSIBLE_VAULT_IDENTITY_LIST",
@@ -202,7 +205,15 @@ func (s AnsibleSettings) ofPlays(o *plan.Options) error {
 	if err != nil {
 		return err
 	}
-	o.Mode.NoFacts = gathering == "explicit"
+	o.Mode.NoFacts, o.Mode.Smart = gathering == "explicit", gathering == "smart"
+	inject, err := s.flag("defaults.inject_facts_as_vars", true)
+	if err != nil {
+		return err
+	}
+	o.Mode.FactsApart = !inject
+	if err := s.factFiles(o); err != nil {
+		return err
+	}
 	if _, err := s.Forks(); err != nil {
 		return err
 	}

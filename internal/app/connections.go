@@ -15,6 +15,7 @@ import (
 	"moon/exec/plugin"
 	"moon/exec/remote"
 	"moon/exec/spec"
+	"moon/internal/build"
 	"moon/plan"
 	"moon/plan/found"
 )
@@ -165,7 +166,10 @@ func (c *connections) open() *remote.Pool {
 	defer c.mu.Unlock()
 	if c.pool == nil {
 		local, _ := c.call.Session.Runner.(exec.Local) // tests watch it
-		c.pool = &remote.Pool{Local: local, Build: c.call.build, NotePassword: func(password string) { c.call.Secrets.Add("", password) }}
+		c.pool = &remote.Pool{
+			Local: local, Build: c.call.build, CheckBuild: build.Check,
+			NotePassword: func(password string) { c.call.Secrets.Add("", password) },
+		}
 	}
 	return c.pool
 }

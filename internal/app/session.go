@@ -275,12 +275,13 @@ func Confirmations(p *plan.Plan, selectors []string) (confirmed []events.Range, 
 		if question == "" || s.Excluded || s.Prediction == plan.WillSkip {
 			continue
 		}
+		// Certain people confirm it in the run, and a flag is none of them. But a caller who names the step lets the run wait for them.
 		if all || approved[i] {
 			confirmed = append(confirmed, events.Range{From: i, To: i + 1})
 			continue
 		}
 		open = append(open, fmt.Sprintf("  %s  %s  (%s)\n    %s", s.ID(), termtext.CleanName(s.Title()), s.Origin,
-			termtext.CleanName(question)))
+			termtext.CleanName(s.Confirmers.Asked(question, nil))))
 	}
 	return confirmed, open, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"moon/exec/remote"
 	"moon/internal/app"
+	"moon/internal/build"
 	"moon/internal/cli/installing"
 	"moon/internal/cli/reference"
 	"moon/tui/terminal"
@@ -33,7 +34,7 @@ func Main(args []string) int {
 
 // NewInvocation is a call of this moon with streams of its own.
 func NewInvocation(in io.Reader, out, errs io.Writer) *app.Invocation {
-	call := app.NewInvocation(in, out, errs, Version, build(), terminal.UndoModes)
+	call := app.NewInvocation(in, out, errs, build.Version, build.Stamp(), terminal.UndoModes)
 	call.Python = app.NewPythons(call.Asker)
 	return call
 }

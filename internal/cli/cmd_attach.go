@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -51,7 +52,8 @@ Commands, each with --send:
   continue           start steps again
   step               run one step, and pause again
   stop[=HOW]         end the run: drain (the default) lets running steps finish, interrupt interrupts them, now kills them
-  approve=STEP       approve steps, also those that need confirmation
+  approve=STEP       approve steps, also those that need confirmation; with the socket of another user's run instead of RUN,
+                     one step that certain people have to confirm
   skip=STEP          exclude steps, or continue without a failed step that waits for a decision
   restore=STEP       undo a skip
   mark=STEP          mark steps as done: failed steps, or steps that have not begun
@@ -70,8 +72,13 @@ func (c *attachCmd) Run(call *app.Invocation) error {
 	switch why := noScreen(); {
 	case c.TUI && len(c.Send) > 0:
 		return app.Usage("--send sends commands instead of following; give it without --tui")
+	case strings.Contains(c.Which, "/") && len(c.Send) == 0:
+		return app.Usage("the run of another user is not shown here; confirm a step of it with --send approve=STEP")
 	case c.TUI && why != "":
 		return app.Usage("%s; moon attach without --tui needs none", why)
+	}
+	if strings.Contains(c.Which, "/") { // the socket of another user's run, in which this one may confirm steps
+		return c.sendTo(call, filepath.Base(c.Which), func() (*control.Client, error) { return control.DialSocket(c.Which) })
 	}
 	state, err := app.StateDir()
 	if err != nil {
@@ -88,7 +95,7 @@ func (c *attachCmd) Run(call *app.Invocation) error {
 		return app.Usage("%s", err)
 	}
 	if len(c.Send) > 0 {
-		return c.send(call, past)
+		return c.sendTo(call, past.ID, func() (*control.Client, error) { return control.Dial(past.Dir) })
 	}
 	if c.TUI {
 		return c.screen(call, past, state)
@@ -182,8 +189,8 @@ func (c *attachCmd) follow(call *app.Invocation, past history.Past) error {
 	return app.ExitOf(result)
 }
 
-// send sends one command after the other, as long as they are accepted.
-func (c *attachCmd) send(call *app.Invocation, past history.Past) (err error) {
+// sendTo sends one command after the other, as long as they are accepted.
+func (c *attachCmd) sendTo(call *app.Invocation, run string, dial func() (*control.Client, error)) (err error) {
 	requests := make([]control.Request, len(c.Send))
 	for i, text := range c.Send {
 		// All are read before one is sent: a typing error must not leave half of them done.
@@ -191,21 +198,21 @@ func (c *attachCmd) send(call *app.Invocation, past history.Past) (err error) {
 			return err
 		}
 	}
-	client, err := control.Dial(past.Dir)
+	client, err := dial()
 	if err != nil {
-		return app.Usage("%s: %s", past.ID, err)
+		return app.Usage("%s: %s", run, err)
 	}
 	defer func() { _ = client.Close() }() // the answers are here
 	for i, r := range requests {
 		// A run that syncs to a slow disk may take its time.
 		a, err := client.Send(r, time.Minute)
 		if err != nil {
-			return app.WrapDisk(fmt.Errorf("%s: %s: %w", past.ID, c.Send[i], err))
+			return app.WrapDisk(fmt.Errorf("%s: %s: %w", run, c.Send[i], err))
 		}
 		if !a.Accepted {
-			return app.Usage("%s refused %s: %s", past.ID, c.Send[i], a.Reason)
+			return app.Usage("%s refused %s: %s", run, c.Send[i], a.Reason)
 		}
-		if _, err := fmt.Fprintf(call.Out, "%s: %s accepted\n", past.ID, c.Send[i]); err != nil {
+		if _, err := fmt.Fprintf(call.Out, "%s: %s accepted\n", run, c.Send[i]); err != nil {
 			return app.WrapDisk(err)
 		}
 	}

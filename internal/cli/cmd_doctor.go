@@ -248,11 +248,10 @@ var ways = map[string]string{
 	"defaults.vars_plugins":                  "plugins in Python are not loaded",
 	"defaults.strategy_plugins":              "plugins in Python are not loaded",
 	"defaults.gather_subset":                 "all facts are gathered",
-	"defaults.inject_facts_as_vars":          "facts have their short names as well",
 	"defaults.jinja2_extensions":             "extensions of Jinja are not loaded",
 	"ssh_connection.scp_if_ssh":              "files go through the connection itself",
 	"ssh_connection.retries":                 "a host that cannot be reached is asked once; `moon resume` continues",
-	"defaults.fact_caching":                  "facts are gathered in each run, and not kept",
+	"defaults.fact_caching":                  "facts are kept with `jsonfile` only, and otherwise gathered in each run",
 	"defaults.no_log":                        "write `no_log: true` on the plays",
 	"defaults.private_role_vars":             "the variables of a role are there for the rest of its play",
 	"defaults.task_timeout":                  "write `timeout:` on the plays",
@@ -266,8 +265,7 @@ var ways = map[string]string{
 // usuals are the values with which a setting changes nothing.
 var usuals = map[string][]string{
 	"defaults.ask_pass": {"false"}, "defaults.ask_vault_pass": {"false"}, "defaults.error_on_undefined_vars": {"true"},
-	"defaults.gather_subset": {"all"}, "defaults.inject_facts_as_vars": {"true"},
-	"defaults.fact_caching": {"memory"}, "defaults.no_log": {"false"},
+	"defaults.gather_subset": {"all"}, "defaults.no_log": {"false"},
 	"defaults.private_role_vars": {"false"}, "defaults.task_timeout": {"0"},
 	"defaults.executable": {"/bin/sh"}, "defaults.invalid_task_attribute_failed": {"true"},
 	"ssh_connection.scp_if_ssh": {"smart", "true", "false"}, "ssh_connection.retries": {"0"},
@@ -276,13 +274,13 @@ var usuals = map[string][]string{
 
 // isUsual reports whether a setting changes nothing, or nothing that moon does not do as well.
 func isUsual(name, value string) bool {
-	return slices.Contains(usuals[name], plainSetting(value)) || app.ShowsCallbacks(name, value)
+	return slices.Contains(usuals[name], plainSetting(value)) || name == "defaults.fact_caching" && app.KeepsFacts(value) || app.ShowsCallbacks(name, value)
 }
 
 // variables are those of the environment that are not called as their setting.
 var variables = map[string]string{
-	"defaults.inject_facts_as_vars": "ANSIBLE_INJECT_FACT_VARS", "defaults.fact_caching": "ANSIBLE_CACHE_PLUGIN",
-	"ssh_connection.retries": "ANSIBLE_SSH_RETRIES", "defaults.precedence": "ANSIBLE_PRECEDENCE",
+	"defaults.fact_caching": "ANSIBLE_CACHE_PLUGIN", "ssh_connection.retries": "ANSIBLE_SSH_RETRIES",
+	"defaults.precedence": "ANSIBLE_PRECEDENCE",
 }
 
 // inEnvironment finds the variables by which moon's surroundings set what moon ignores.

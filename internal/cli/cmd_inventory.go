@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"moon/internal/app"
+	"moon/internal/build"
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
@@ -104,7 +105,7 @@ func (c *inventoryCmd) Run(call *app.Invocation) error {
 	if err != nil {
 		return err
 	}
-	ask := app.Plugins{Of: &o, Dir: playbooks, Moon: Version}.Asker(call)
+	ask := app.Plugins{Of: &o, Dir: playbooks, Moon: build.Version}.Asker(call)
 	files.Run = func(path string, args ...string) ([]byte, error) { return ask(ctx, path, args...) }
 	if named != "" {
 		// A file that ansible.cfg names is part of the project, which may not be trusted.

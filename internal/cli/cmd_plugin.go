@@ -19,6 +19,7 @@ import (
 	"moon/exec/remote"
 	"moon/exec/spec"
 	"moon/internal/app"
+	"moon/internal/build"
 	"moon/internal/cli/modules"
 	"moon/internal/cli/reference"
 	"moon/internal/termtext"
@@ -49,7 +50,7 @@ func (f *pluginFlags) find(call *app.Invocation, dir string, o *plan.Options) (*
 		},
 		Names: func(of *spec.Callee) ([]string, error) { return call.Python.Names(dir, of) },
 		Dirs:  filepath.SplitList(os.Getenv("MOON_PLUGIN_PATH")), Path: filepath.SplitList(os.Getenv("PATH")),
-		Trust: trust, TrustAll: f.TrustPlugins, Moon: Version, Asker: call.Asker,
+		Trust: trust, TrustAll: f.TrustPlugins, Moon: build.Version, Asker: call.Asker,
 	}
 	if own := configDir(); own != "" {
 		s.Own = filepath.Join(own, "plugins")
@@ -66,7 +67,7 @@ func (f *pluginFlags) askPlugins(call *app.Invocation, root string, o plan.Optio
 		return err
 	}
 	found, err := f.find(call, root, &o)
-	call.Session.Ask = app.Plugins{Of: &plan.Options{Plugins: found}, Dir: root, Moon: Version}.Asker(call)
+	call.Session.Ask = app.Plugins{Of: &plan.Options{Plugins: found}, Dir: root, Moon: build.Version}.Asker(call)
 	return err
 }
 
@@ -360,7 +361,7 @@ func (c *pluginTestCmd) Run(call *app.Invocation) error {
 	if err != nil {
 		return app.Usage("the working directory cannot be read: %s", err)
 	}
-	host := &plugin.Host{Moon: Version, Cwd: dir, Asker: call.Asker}
+	host := &plugin.Host{Moon: build.Version, Cwd: dir, Asker: call.Asker}
 	defer host.Close()
 	if c.Verbose {
 		host.Heard = func(what string, text []byte) {
@@ -387,7 +388,7 @@ func (c *pluginTestCmd) Run(call *app.Invocation) error {
 		Details: &exec.StepDetails{Name: p.Action.Name, Host: "localhost", File: "moon plugin test", Line: 1, Column: 1},
 	}
 	// No hosts and no other users: a test never leaves this machine.
-	pool := &remote.Pool{Local: exec.Local{Plugin: host.Run}, Build: build()}
+	pool := &remote.Pool{Local: exec.Local{Plugin: host.Run}, Build: build.Stamp()}
 	defer pool.Close()
 	var r exec.Result
 	if c.Check {

@@ -17,6 +17,7 @@ import (
 	"moon/events/fact"
 	"moon/internal/app"
 	"moon/internal/app/statedir"
+	"moon/internal/build"
 	"moon/internal/cli/nearby"
 	"moon/plan"
 	"moon/plan/show"
@@ -217,7 +218,7 @@ func (c *resumeCmd) planned(call *app.Invocation, past history.Past) (r resumabl
 	if err != nil {
 		return r, err
 	}
-	call.Session.Ask = app.Plugins{Of: &plan.Options{Plugins: found}, Dir: kept.Root, Moon: Version}.Asker(call)
+	call.Session.Ask = app.Plugins{Of: &plan.Options{Plugins: found}, Dir: kept.Root, Moon: build.Version}.Asker(call)
 	here.Plugins, r.again.Plugins, here.Outside.TrustsFiles = found, found, r.again.Outside.TrustsFiles
 	askTrust(call, r.again)
 	switch {
@@ -249,6 +250,7 @@ func (c *resumeCmd) plannedSaved(past history.Past, kept *engine.Kept, here plan
 	}
 	// --allow-stale takes what was saved in the place of what is there now. What was not saved it cannot bring back.
 	name := "the saved plan of " + past.ID
+	here.Outside.StoredFacts = nil // the run itself keeps others
 	stale, lost := kept.Sources.Stale(kept.Root, here), kept.Sources.Unsaved(kept.Root, here)
 	switch {
 	case len(stale) > 0 && !c.AllowStale:

@@ -11,6 +11,7 @@ import (
 	"moon/engine/planfile"
 	"moon/events"
 	"moon/internal/app"
+	"moon/internal/build"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/plan/saved"
@@ -58,7 +59,7 @@ func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, erro
 	if err := f.askPlugins(call, planfile.Root(doc), here); err != nil {
 		return nil, nil, err
 	}
-	kept, err := planfile.Read(doc, here, Version)
+	kept, err := planfile.Read(doc, here, build.Version)
 	var stale *planfile.StaleError
 	var lost *saved.NotKeptError
 	switch {
@@ -113,7 +114,7 @@ func indented(list []string) string {
 
 // save writes a plan to a file, with what its steps were predicted to do, if that is known.
 func save(call *app.Invocation, path string, p *plan.Plan, g *graph.Graph, expected *events.Expectations) error {
-	err := call.WriteFile(path, func(w io.Writer) error { return planfile.Write(w, p, g, expected, Version) })
+	err := call.WriteFile(path, func(w io.Writer) error { return planfile.Write(w, p, g, expected, build.Version) })
 	if whole, ok := errors.AsType[*saved.WholeError](err); ok {
 		return app.Usage("the plan cannot be saved: %s", whole)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"moon/internal/app"
+	"moon/internal/build"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui/plain"
@@ -252,7 +253,8 @@ func (f *hostFlags) reachable(o *plan.Options, call *app.Invocation, t *app.Trus
 		answers, f.unanswered = ask(list)
 		return answers, f.unanswered
 	}
-	call.Session.Ask = app.Plugins{Of: o, Moon: Version}.Asker(call)
+	call.KeepFacts(o)
+	call.Session.Ask = app.Plugins{Of: o, Moon: build.Version}.Asker(call)
 	o.Outside.RunInventory = func(path string, args ...string) ([]byte, error) {
 		return call.Session.Ask(context.Background(), path, args...)
 	}

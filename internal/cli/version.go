@@ -2,27 +2,10 @@ package cli
 
 import (
 	"fmt"
-	"runtime/debug"
-	"strings"
 
 	"moon/internal/app"
+	"moon/internal/build"
 )
-
-// Version is set when a release is built.
-var Version = "dev"
-
-// build says which moon this is: two of the same version that were built from different sources differ.
-func build() string {
-	words := []string{Version}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if strings.HasPrefix(s.Key, "vcs.") {
-				words = append(words, s.Value)
-			}
-		}
-	}
-	return strings.Join(words, " ")
-}
 
 type versionCmd struct{}
 
@@ -34,6 +17,6 @@ func (versionCmd) Help() string {
 }
 
 func (versionCmd) Run(call *app.Invocation) error {
-	_, err := fmt.Fprintf(call.Out, "moon %s\n", Version)
+	_, err := fmt.Fprintf(call.Out, "moon %s\n", build.Version)
 	return err
 }

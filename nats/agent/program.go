@@ -203,6 +203,7 @@ func (s *program) passInput(stdin *os.File) {
 				s.resize(stdin, &w)
 			}
 			s.pipe.Used(item)
+		default: // what only comes from the host
 		}
 	}
 }

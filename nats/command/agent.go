@@ -79,7 +79,8 @@ func spread(text string) (list []string, err error) {
 	return list, nil
 }
 
-// joinSession runs a command at the agent of a host. moon starts it; what it prints is read as ssh's is, and its exit code is the command's.
+// joinSession runs a command at the agent of a host. moon starts it; what it prints is read as ssh's is, and its exit code is the
+// command's.
 func joinSession(ctx context.Context, o link.Options, args []string) (code int, err error) {
 	call := session.Call{}
 	if len(args) > 0 && args[0] == "-t" {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -49,7 +51,7 @@ All commands of moon are there. In addition, and instead:
   moon-nats forget RUN…                              remove runs from the stream
 
 Flags, before or after the command: --nats URL (or MOON_NATS, default nats://127.0.0.1:4222), --creds FILE, --ca FILE, --cert FILE and
---key FILE, --replicas N, --lease TIME. moon-nats help COMMAND is moon's own help of a command.
+--key FILE, --replicas N, --lease TIME, --groups FILE (who may confirm what). moon-nats help COMMAND is moon's own help of a command.
 `
 
 // Main runs moon-nats with the arguments after its name, and returns the exit code.
@@ -80,7 +82,7 @@ func Main(args []string) int {
 
 func run(args []string) (int, error) {
 	// What is not a command of moon-nats is one of moon.
-	o, args, err := flags(args)
+	o, groups, args, err := flags(args)
 	if err != nil {
 		return app.ExitUsage, err
 	}
@@ -89,10 +91,13 @@ func run(args []string) (int, error) {
 		return app.ExitDone, nil
 	}
 	if args[0] == "help" {
-		return passOn(nil, args[1], "--help"), nil
+		return passOn(nil, args[1], "--help")
 	}
 	// What this process starts, such as the sessions to hosts, reaches the same servers.
 	if err := toEnv(o); err != nil {
+		return app.ExitUsage, err
+	}
+	if err := os.Setenv(groupsFile, groups); err != nil {
 		return app.ExitUsage, err
 	}
 	// Only moon-nats continues its runs, so they are not where moon looks.
@@ -124,12 +129,12 @@ func run(args []string) (int, error) {
 		return with(ctx, o, func(l *link.Link) (int, error) { return queued(ctx, l, args[0], args[1:]) })
 	case "attach", "show":
 		if slices.Contains(args, "--help") {
-			return passOn(nil, args...), nil
+			return passOn(nil, args...)
 		}
 		return with(ctx, o, func(l *link.Link) (int, error) { return attend(ctx, l, args) })
 	case "resume":
 		if slices.Contains(args, "--help") {
-			return passOn(nil, args...), nil
+			return passOn(nil, args...)
 		}
 		return with(ctx, o, func(l *link.Link) (int, error) { return resume(ctx, l, args) })
 	case "run", "tui":
@@ -143,19 +148,28 @@ func run(args []string) (int, error) {
 			if err := bindTo(ctx, l, r); err != nil {
 				return app.ExitUsage, err
 			}
-			return passOn(r, args...), nil
+			return passOn(r, args...)
 		})
 	}
-	return passOn(nil, args...), nil
+	return passOn(nil, args...)
 }
 
-// passOn is a call of moon. What it runs is recorded, too, unless r is nil.
-func passOn(r *record.Recorder, args ...string) int {
+// Prepare is given each call of moon that is recorded, before it begins. Tests let it crash at any point.
+var Prepare = func(*app.Invocation) {}
+
+// passOn is a call of moon. What it runs is recorded, too, unless r is nil; then only those confirm steps whom the servers know.
+func passOn(r *record.Recorder, args ...string) (int, error) {
 	call := cli.NewInvocation(os.Stdin, os.Stdout, os.Stderr)
 	if r != nil {
+		groups, err := readGroups(os.Getenv(groupsFile))
+		if err != nil {
+			return app.ExitUsage, err
+		}
 		call.Session.Disk = journal.Disk{Watch: r.Watch}
+		call.Session.RelayedOnly, call.Session.InGroup = true, groups.has
+		Prepare(call)
 	}
-	return cli.Run(call, args)
+	return cli.Run(call, args), nil
 }
 
 // with does something by way of a connection.
@@ -294,7 +308,7 @@ func attend(ctx context.Context, l *link.Link, args []string) (int, error) {
 	args = slices.Concat(args[:at], []string{id}, args[min(at+1, len(args)):])
 	m, err := mirror.Make(ctx, l, dir, id)
 	if _, live := errors.AsType[*mirror.LiveError](err); live { // it is a run of this machine, or another terminal here mirrors it
-		return passOn(nil, args...), nil
+		return passOn(nil, args...)
 	}
 	if err != nil {
 		return app.ExitDisk, err
@@ -309,7 +323,7 @@ func attend(ctx context.Context, l *link.Link, args []string) (int, error) {
 			return app.ExitDisk, err
 		}
 	}
-	return passOn(nil, args...), nil
+	return passOn(nil, args...)
 }
 
 // resume continues a run of the stream here.
@@ -341,7 +355,7 @@ func resume(ctx context.Context, l *link.Link, args []string) (int, error) {
 	r := record.New(l)
 	defer r.Close()
 	r.Adopt(m.Dir(), last)
-	return passOn(r, slices.Concat(args[:at], []string{id}, args[min(at+1, len(args)):])...), nil
+	return passOn(r, slices.Concat(args[:at], []string{id}, args[min(at+1, len(args)):])...)
 }
 
 var runID = regexp.MustCompile(`^[0-9]{8}(-[0-9]{0,6}(-[0-9a-f]{0,4})?)?$`)
@@ -363,65 +377,64 @@ func named(ctx context.Context, l *link.Link, args []string) (id string, at int,
 // usualURL is that of a server that moon-nats serve starts.
 const usualURL = "nats://127.0.0.1:4222"
 
-// flags takes those of NATS out of the arguments.
-func flags(args []string) (o link.Options, rest []string, err error) {
+// flags takes those of NATS out of the arguments. groups is the file that says who is in which group.
+func flags(args []string) (o link.Options, groups string, rest []string, err error) {
+	replicas, lease := os.Getenv("MOON_NATS_REPLICAS"), os.Getenv("MOON_NATS_LEASE")
 	o = link.Options{
-		URL: os.Getenv("MOON_NATS"), Credentials: os.Getenv("MOON_NATS_CREDS"), CA: os.Getenv("MOON_NATS_CA"),
+		URL: cmp.Or(os.Getenv("MOON_NATS"), usualURL), Credentials: os.Getenv("MOON_NATS_CREDS"), CA: os.Getenv("MOON_NATS_CA"),
 		Cert: os.Getenv("MOON_NATS_CERT"), Key: os.Getenv("MOON_NATS_KEY"),
 	}
-	if o.URL == "" {
-		o.URL = usualURL
+	groups = os.Getenv(groupsFile)
+	rest, err = readFlags(args, map[string]*string{
+		"--nats": &o.URL, "--creds": &o.Credentials, "--ca": &o.CA, "--cert": &o.Cert, "--key": &o.Key,
+		"--replicas": &replicas, "--lease": &lease, "--groups": &groups,
+	}, "connect")
+	if err != nil {
+		return o, "", nil, err
 	}
-	into := map[string]*string{"--nats": &o.URL, "--creds": &o.Credentials, "--ca": &o.CA, "--cert": &o.Cert, "--key": &o.Key}
-	replicas, lease := os.Getenv("MOON_NATS_REPLICAS"), os.Getenv("MOON_NATS_LEASE")
-	into["--replicas"], into["--lease"] = &replicas, &lease
+	if lease != "" {
+		if o.Lease, err = time.ParseDuration(lease); err != nil || o.Lease < time.Second {
+			return o, "", nil, fmt.Errorf("--lease is a time of at least 1s, and not %q", lease)
+		}
+	}
+	if replicas != "" {
+		if o.Replicas, err = strconv.Atoi(replicas); err != nil || o.Replicas < 1 || o.Replicas > 5 {
+			return o, "", nil, fmt.Errorf("--replicas is a number from 1 to 5, and not %q", replicas)
+		}
+	}
+	return o, groups, rest, nil
+}
+
+// readFlags takes flags out of the arguments: --name VALUE, or --name=VALUE. What follows -- is of another program, and so is what follows
+// the command last, if that is the first of the rest.
+func readFlags(args []string, into map[string]*string, last string) (rest []string, err error) {
 	for i := 0; i < len(args); i++ {
 		name, value, given := strings.Cut(args[i], "=")
 		to, known := into[name]
 		switch {
-		case args[i] == "--", len(rest) == 1 && rest[0] == "connect": // what follows is of another program
-			return o, append(rest, args[i:]...), nil
+		case args[i] == "--", last != "" && len(rest) == 1 && rest[0] == last:
+			return append(rest, args[i:]...), nil
 		case !known:
 			rest = append(rest, args[i])
 			continue
 		case !given && i+1 == len(args):
-			return o, nil, fmt.Errorf("%s needs a value", name)
+			return nil, fmt.Errorf("%s needs a value", name)
 		case !given:
 			i++
 			value = args[i]
 		}
 		*to = value
 	}
-	if lease != "" {
-		if o.Lease, err = time.ParseDuration(lease); err != nil || o.Lease < time.Second {
-			return o, nil, fmt.Errorf("--lease is a time of at least 1s, and not %q", lease)
-		}
-	}
-	if replicas != "" {
-		if _, err := fmt.Sscanf(replicas, "%d", &o.Replicas); err != nil || o.Replicas < 1 || o.Replicas > 5 {
-			return o, nil, fmt.Errorf("--replicas is a number from 1 to 5, and not %q", replicas)
-		}
-	}
-	return o, rest, nil
+	return rest, nil
 }
 
-// take reads the flags of a command that has no others.
+// take reads the flags of a command that has nothing else.
 func take(args []string, into map[string]*string) error {
-	for i := 0; i < len(args); i++ {
-		name, value, given := strings.Cut(args[i], "=")
-		to, known := into[name]
-		switch {
-		case !known:
-			return fmt.Errorf("there is no flag %s here", args[i])
-		case !given && i+1 == len(args):
-			return fmt.Errorf("%s needs a value", name)
-		case !given:
-			i++
-			value = args[i]
-		}
-		*to = value
+	rest, err := readFlags(args, into, "")
+	if err == nil && len(rest) > 0 {
+		return fmt.Errorf("there is no flag %s here", rest[0])
 	}
-	return nil
+	return err
 }
 
 // workerEach is how often a worker looks for runs whose process is gone.

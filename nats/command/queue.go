@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -88,7 +89,8 @@ func queued(ctx context.Context, l *link.Link, name string, args []string) (int,
 
 // runFlags are those of moon run that a job may have, and whether they take a value. All other flags of submit are those of moon plan.
 var runFlags = map[string]bool{
-	"--approve": true, "--forks": true, "-f": true, "--on-failure": true, "--timeout": true, "--max-result": true, "--diff": false, "-D": false, "--force": false,
+	"--approve": true, "--forks": true, "-f": true, "--on-failure": true, "--timeout": true, "--max-result": true,
+	"--diff": false, "-D": false, "--force": false,
 }
 
 // jobFrom plans what the arguments say, stores the plan, and gives the job. If the plan could not be made, moon has said why, and the exit
@@ -159,7 +161,8 @@ func planFor(args []string) (plan []byte, code int, err error) {
 	defer func() { _ = os.RemoveAll(dir) }() // the directory is that for temporary files
 	file := filepath.Join(dir, "plan")
 	said := &bytes.Buffer{} // that it was saved, and where, is of no interest
-	if code := cli.Run(cli.NewInvocation(os.Stdin, said, os.Stderr), slices.Concat([]string{"plan"}, args, []string{"-o", file})); code != app.ExitDone {
+	call := cli.NewInvocation(os.Stdin, said, os.Stderr)
+	if code := cli.Run(call, slices.Concat([]string{"plan"}, args, []string{"-o", file})); code != app.ExitDone {
 		return nil, code, nil
 	}
 	if plan, err = os.ReadFile(file); err != nil {
@@ -393,6 +396,9 @@ func tell(ctx context.Context, l *link.Link, args []string) error {
 	if t.Given != "" {
 		t.Command = func(ctx context.Context, body []byte) error {
 			cmd := exec.CommandContext(ctx, "sh", "-c", t.Given)
+			// What it has started ends with it.
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(body), os.Stdout, os.Stderr
 			return cmd.Run()
 		}

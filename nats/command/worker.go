@@ -162,5 +162,6 @@ func takeOver(ctx context.Context, l *link.Link, o link.Options, id, lost string
 
 // environ is that of another moon-nats with the same connection.
 func environ(o link.Options) []string {
-	return append(os.Environ(), "MOON_NATS="+o.URL, "MOON_NATS_CREDS="+o.Credentials, "MOON_NATS_CA="+o.CA, "MOON_NATS_CERT="+o.Cert, "MOON_NATS_KEY="+o.Key)
+	return append(os.Environ(), "MOON_NATS="+o.URL, "MOON_NATS_CREDS="+o.Credentials, "MOON_NATS_CA="+o.CA, "MOON_NATS_CERT="+o.Cert,
+		"MOON_NATS_KEY="+o.Key)
 }

@@ -100,7 +100,10 @@ func Make(ctx context.Context, l *link.Link, runs, id string) (_ *Mirror, err er
 	if !link.IsID(id) {
 		return nil, fmt.Errorf("%q is not the id of a run", id)
 	}
-	m := &Mirror{link: l, id: id, dir: rundir.Of(runs, id), former: map[string]bool{}, files: map[string]*os.File{}, sizes: map[string]int64{}}
+	m := &Mirror{
+		link: l, id: id, dir: rundir.Of(runs, id),
+		former: map[string]bool{}, files: map[string]*os.File{}, sizes: map[string]int64{},
+	}
 	for _, dir := range []string{runs, m.dir, rundir.Output(m.dir), rundir.Blobs(m.dir), rundir.Plans(m.dir)} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
@@ -130,8 +133,8 @@ func Make(ctx context.Context, l *link.Link, runs, id string) (_ *Mirror, err er
 	return m, errors.Join(m.clean(), m.sync())
 }
 
-// catchUp reads everything that is there now; what comes meanwhile is for Follow. Only the leader of the servers knows how much that is: the
-// one that is read from may have been away, and be behind.
+// catchUp reads everything that is there now; what comes meanwhile is for Follow. Only the leader of the servers knows how much that is:
+// the one that is read from may have been away, and be behind.
 func (m *Mirror) catchUp(ctx context.Context) error {
 	var last *jetstream.RawStreamMsg
 	err := link.Insist(ctx, answeredWithin, func(ctx context.Context) (err error) {
@@ -184,8 +187,8 @@ const answeredWithin = 30 * time.Second
 // catchUpWithin is how long it may take to read a run: the largest has some hundred megabytes.
 const catchUpWithin = 2 * time.Minute
 
-// clean removes values and plans that were written here and that the stream does not have: a run that writes one again finds it missing, and
-// sends it. Output is left, as it may be all that there is of a step that was lost.
+// clean removes values and plans that were written here and that the stream does not have: a run that writes one again finds it missing,
+// and sends it. Output is left, as it may be all that there is of a step that was lost.
 func (m *Mirror) clean() error {
 	for _, dir := range []string{rundir.Blobs(m.dir), rundir.Plans(m.dir)} {
 		entries, err := os.ReadDir(dir)

@@ -220,8 +220,8 @@ func (w *Worker) queued(msg jetstream.Msg) {
 	w.stir()
 }
 
-// dispatch starts what can be started: the labels take turns, and within one the first job is the first. A job that has to wait for the lock
-// of its playbook has those of the same playbook behind it wait, too.
+// dispatch starts what can be started: the labels take turns, and within one the first job is the first. A job that has to wait for the
+// lock of its playbook has those of the same playbook behind it wait, too.
 func (w *Worker) dispatch(ctx context.Context) error {
 	for {
 		w.mu.Lock()
@@ -236,7 +236,13 @@ func (w *Worker) dispatch(ctx context.Context) error {
 			return cmp.Or(cmp.Compare(w.served[a], w.served[b]), cmp.Compare(w.places[a][0].first, w.places[b][0].first))
 		})
 		w.mu.Unlock()
-		if full || ctx.Err() != nil {
+		// A worker that is to end starts nothing more, and what it has started it waits for elsewhere.
+		select {
+		case <-ctx.Done():
+			return nil
+		default:
+		}
+		if full {
 			return nil
 		}
 		began := false

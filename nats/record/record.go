@@ -192,7 +192,8 @@ func (at *run) append(piece []byte) error {
 	deadline := time.Now().Add(outage)
 	for {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-		ack, err := at.link.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(at.last), jetstream.WithExpectStream(link.Stream))
+		ack, err := at.link.JS.PublishMsg(ctx, msg,
+			jetstream.WithExpectLastSequencePerSubject(at.last), jetstream.WithExpectStream(link.Stream))
 		cancel()
 		if err == nil {
 			at.last = ack.Sequence
@@ -347,7 +348,8 @@ func (at *run) renew(ctx context.Context) {
 	}
 }
 
-// listen takes requests to the run from other machines, by way of its own socket.
+// listen takes requests to the run from other machines. They do not go by way of its socket, where no one can say that they speak for
+// another.
 func (at *run) listen(ctx context.Context) {
 	sub, err := at.link.Conn.Subscribe(link.Control(at.id, "*"), func(m *nats.Msg) {
 		go at.relay(m) // one that waits for the disk holds up no other
@@ -367,6 +369,8 @@ func (at *run) relay(m *nats.Msg) {
 	} else {
 		// Who asks is what the servers let them write to, and not what they say.
 		r.By = m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
+		// Servers that ask no client who it is let each write to any subject.
+		r.Claimed = !at.link.Conn.AuthRequired()
 		a = at.ask(r)
 	}
 	text, err := json.Marshal(a)
@@ -376,12 +380,7 @@ func (at *run) relay(m *nats.Msg) {
 }
 
 func (at *run) ask(r control.Request) control.Answer {
-	c, err := control.Dial(at.dir)
-	if err != nil {
-		return control.Answer{ID: r.ID, Reason: err.Error(), Unrecorded: true}
-	}
-	defer func() { _ = c.Close() }() // the answer is here
-	a, err := c.Send(r, time.Minute)
+	a, err := control.Relay(at.dir, r)
 	if err != nil {
 		return control.Answer{ID: r.ID, Reason: err.Error(), Unrecorded: true}
 	}

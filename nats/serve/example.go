@@ -15,7 +15,8 @@ accounts {
   MOON {
     jetstream: enabled
     users: [
-      # Executes runs: writes journals, holds leases, makes the stream, answers requests; opens sessions to hosts, and is root there if their agents are.
+      # Executes runs: writes journals, holds leases, makes the stream, answers requests; opens sessions to hosts, and is root there if
+      # their agents are.
       { user: "runner", password: "change-me-1", permissions: {
           publish:   ["moon.runs.>", "moon.control.*.runner", "moon.queue.>", "$JS.API.>", "$JS.ACK.>", "$JS.FC.>", "moon.agents.>",
             "$KV.MOON_LEASES.>", "$KV.MOON_JOBS.>", "$KV.MOON_LOCKS.>", "$KV.MOON_SCHEDULES.>", "$O.MOON_PLANS.>"]

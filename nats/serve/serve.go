@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -77,7 +78,7 @@ func New(o Options) (*server.Server, error) {
 func addressOf(text string) (host string, port int, err error) {
 	host, word, err := net.SplitHostPort(text)
 	if err == nil {
-		port, err = net.LookupPort("tcp", word)
+		port, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", word)
 	}
 	if err != nil {
 		return "", 0, fmt.Errorf("%s is not an address: give HOST:PORT, such as 127.0.0.1:4222", text)

@@ -106,6 +106,7 @@ func Run(ctx context.Context, l *link.Link, call Call, in io.Reader, out, errs i
 				return e.Code, fmt.Errorf("%s: %s", host, e.Error)
 			}
 			return e.Code, nil
+		default: // what only goes to the host
 		}
 		if err != nil {
 			return Lost, err // who wanted the output has gone

@@ -79,8 +79,9 @@ func (c *cluster) kill(i int) {
 	<-c.gone[i]
 }
 
-// TestKills kills what runs a playbook, and the servers that keep it, one at a time and at random, and has the run continue on one of three
-// machines, until so many have been killed. Nothing may run that the stream does not know of, or twice without a decision.
+// TestKills kills what runs a playbook, the servers that keep it, and in every second run the agent of the host on which its steps run, one at a
+// time and at random, and has the run continue on one of three machines, until so many have been killed. Nothing may run that the stream does not
+// know of, or twice without a decision.
 func TestKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills servers for a minute, and more; make kills-nats")
@@ -93,28 +94,46 @@ func TestKills(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	all := &site{t: t, dir: t.TempDir()}
 	c := newCluster(all)
-	for killed := 0; killed < kills() && !t.Failed(); {
+	for killed, runs := 0, 0; killed < kills() && !t.Failed(); runs++ {
 		// The servers keep all runs; the machines and the log are those of one.
-		killed += max(killRun(t, &site{t: t, dir: t.TempDir(), url: all.url, env: all.env}, c, random), 1)
+		s := &site{t: t, dir: t.TempDir(), url: all.url, env: all.env}
+		host := ""
+		if runs%2 == 1 {
+			host = fmt.Sprintf("h%d", runs)
+		}
+		killed += max(killRun(t, s, c, random, host), 1)
 		t.Logf("%d killed", killed)
 	}
 }
 
-// killRun is one run to its end; it gives how many processes were killed.
-func killRun(t *testing.T, s *site, c *cluster, random *rand.Rand) (killed int) {
+// killRun is one run to its end; it gives how many processes were killed. Its steps run on a host that calls home, if there is one.
+func killRun(t *testing.T, s *site, c *cluster, random *rand.Rand, host string) (killed int) {
+	t.Helper()
 	const steps = 8
 	machines := []string{"a", "b", "c"}
 	wait := func(most time.Duration) { time.Sleep(time.Duration(random.Int64N(int64(most)))) }
 	machine := machines[random.IntN(3)]
 	// What ends by itself may have been told to, or lost its servers; what matters is the log, and the journal.
-	args := []string{"run", s.playbook(lines(steps, "0.1"))}
+	first := []string{"run"}
+	victims := 4 // three servers, and the run
+	var agent *exec.Cmd
+	if host == "" {
+		first = append(first, s.playbook(lines(steps, "0.1")))
+	} else {
+		victims = 5
+		agent, _ = s.agent("--name", host)
+		defer func() { killAgent(agent) }()
+		tasks := strings.ReplaceAll("\n"+lines(steps, "0.1"), "\n", "\n    ")
+		first = append(first, "-i", s.inventory(host), s.playbook("- hosts: g\n  gather_facts: false\n  tasks:"+strings.TrimRight(tasks, " ")))
+	}
+	args := first
 	for {
 		run, out := s.begin(machine, args...)
 		ended := make(chan error, 1)
 		go func() { ended <- run.Wait() }()
 		over := false
 		for !over {
-			victim := random.IntN(4) // three servers, and the run
+			victim := random.IntN(victims)
 			select {
 			case <-ended:
 				over = true
@@ -122,6 +141,11 @@ func killRun(t *testing.T, s *site, c *cluster, random *rand.Rand) (killed int) 
 			case <-time.After(time.Duration(random.Int64N(int64(900 * time.Millisecond)))):
 			}
 			switch {
+			case victim == 4: // the step that runs there is lost, as with ssh
+				killed++
+				killAgent(agent)
+				wait(300 * time.Millisecond)
+				agent, _ = s.agent("--name", host)
 			case victim == 3:
 				killed++
 				_ = run.Process.Kill()
@@ -139,30 +163,36 @@ func killRun(t *testing.T, s *site, c *cluster, random *rand.Rand) (killed int) 
 				wait(time.Second) // two of three have to be there, or nothing is taken
 			}
 		}
-		if done(s, t) {
+		if done(t, s) {
 			break
 		}
 		if killed > 60 {
 			t.Fatalf("it never ends; at last it said\n%s", out)
 		}
 		machine = machines[random.IntN(3)]
-		args = []string{"resume", s.id(), "--no-tui", "--take", "--lost", "retry"}
-		if !strings.Contains(runs(s, t), s.dir) {
-			args = []string{"run", s.dir + "/playbook.yml"} // it was killed before the stream knew of it
+		args = []string{"resume", s.id(), "--no-tui", "--take", "--lost", "retry", "--retry-failed"}
+		if !strings.Contains(runs(t, s), s.dir) {
+			args = first // it was killed before the stream knew of it
 		}
 	}
 	check(t, s, steps)
 	return killed
 }
 
+// killAgent ends one as a loss of its host does.
+func killAgent(agent *exec.Cmd) {
+	_ = agent.Process.Kill()
+	_ = agent.Wait()
+}
+
 // done reports whether the run has ended well, by what the stream says.
-func done(s *site, t *testing.T) bool {
+func done(t *testing.T, s *site) bool {
 	t.Helper()
-	return strings.Contains(runs(s, t), s.dir+"/playbook.yml  8/8  done")
+	return strings.Contains(runs(t, s), s.dir+"/playbook.yml  8/8  done")
 }
 
 // runs are those of the stream.
-func runs(s *site, t *testing.T) string {
+func runs(t *testing.T, s *site) string {
 	t.Helper()
 	var out []byte
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -178,7 +208,7 @@ func runs(s *site, t *testing.T) string {
 // check compares the log of the steps with what the journal says of them.
 func check(t *testing.T, s *site, steps int) {
 	t.Helper()
-	started, _ := s.starts("d")
+	started, unreached := s.starts("d")
 	journal := s.journal("d")
 	for i := range steps {
 		name := fmt.Sprintf("s%02d", i)
@@ -192,8 +222,10 @@ func check(t *testing.T, s *site, steps int) {
 		if ran == 0 || ran > started[name] {
 			t.Errorf("%s ran %d times and was started %d times; the log is %v", name, ran, started[name], s.log())
 		}
-		if again := strings.Count(journal, fmt.Sprintf(`{"step":%d,"as":"retry"}`, i)); started[name] > 1+again {
-			t.Errorf("%s was started %d times, and it was decided %d times that it runs again", name, started[name], again)
+		// Where the host could not be reached nothing has begun, and --retry-failed has decided that it is tried again.
+		again := strings.Count(journal, fmt.Sprintf(`{"step":%d,"as":"retry"}`, i))
+		if begun := started[name] - unreached[name]; begun > 1+again {
+			t.Errorf("%s was started %d times, and it was decided %d times that it runs again", name, begun, again)
 		}
 	}
 	var first []string

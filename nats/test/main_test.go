@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,9 @@ const asMoon = "TEST_AS_MOON_NATS"
 
 func TestMain(m *testing.M) {
 	// Another user's agent is started with a fresh environment.
+	if at, err := strconv.Atoi(os.Getenv(dieAt)); err == nil {
+		os.Exit(mortal(at))
+	}
 	if os.Getenv(asMoon) != "" || len(os.Args) > 1 && os.Args[1] == "agent" {
 		os.Exit(command.Main(os.Args[1:]))
 	}
@@ -151,10 +155,10 @@ func (s *site) id() string {
 	return ""
 }
 
-// starts counts how often each step was started, and how often it was decided that one which was lost runs again.
-func (s *site) starts(machine string) (started, again map[string]int) {
+// starts counts how often each step was started, and how often of that its host could not be reached, so that nothing ran.
+func (s *site) starts(machine string) (started, unreached map[string]int) {
 	s.t.Helper()
-	started, again = map[string]int{}, map[string]int{}
+	started, unreached = map[string]int{}, map[string]int{}
 	var out string
 	id := s.id()
 	s.until("the events", func() bool {
@@ -163,18 +167,23 @@ func (s *site) starts(machine string) (started, again map[string]int) {
 		return err == nil
 	})
 	for line := range strings.Lines(out) {
-		var e struct{ Type, Name, Step string }
+		var e struct {
+			Type, Name  string
+			Unreachable bool
+		}
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			s.t.Fatalf("%v: %s", err, line)
 		}
 		switch e.Type {
 		case "step.started":
 			started[e.Name]++
-		case "step.lost":
-			again[e.Step]++
+		case "step.failed":
+			if e.Unreachable {
+				unreached[e.Name]++
+			}
 		}
 	}
-	return started, again
+	return started, unreached
 }
 
 // lines is a playbook of so many steps, each of which writes its name into the log and takes some time.

@@ -36,7 +36,7 @@ func (p *fleet) machine(name string) *plannedHost {
 	if m, ok := p.machines[name]; ok {
 		return m
 	}
-	m := &plannedHost{Machine: &vars.Machine{Name: name, Host: p.inventory.Host(name), Gatherer: -1, Use: p.facts}}
+	m := &plannedHost{Machine: p.connector.Machine(name, p.inventory.Host(name), p.facts)}
 	m.Names = &vars.Globals{
 		FactsMap: p.here.FactsMap, Costly: p.here.Costly, Started: p.here.Started, Files: p.names.Files, Extra: p.names.Extra,
 		Root: p.names.Root, Of: m.Machine,

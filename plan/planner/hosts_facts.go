@@ -172,10 +172,8 @@ func (p *fleet) keepGathered() {
 // usedToo adds the facts that another plan of the same hosts has used: the one that says which steps there are to select.
 func (p *fleet) usedToo(other *planner) {
 	for name, was := range other.machines {
-		m, ok := p.machines[name]
-		if !ok {
-			continue
+		if m, ok := p.machines[name]; ok {
+			m.UseToo(was.Machine)
 		}
-		m.UseToo(was.Machine)
 	}
 }

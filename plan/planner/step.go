@@ -188,7 +188,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		s.Args, _ = plan.ForDisplay(plan.CopyOf(raw)).(map[string]any)
 	}
 	s.Summary = p.plan.Summary(s.Action, s.Args)
-	if s.Action == "pause" && t.Confirm.IsZero() {
+	if s.Action == "pause" && t.Confirm.IsZero() && t.Confirmers == nil {
 		s.Confirm, _ = spec.PauseAsks(s.Args)
 	}
 	s.Uses = plan.UsesOf(r.Used, e)

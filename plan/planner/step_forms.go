@@ -84,7 +84,7 @@ func (here) roundVars(_ *evaluator, _ *taskContext, _ *playbook.Task, _ []items.
 // there is the form of tasks on a host of a play.
 type there struct{}
 
-func (there) place(p *stepPlanner, s *plan.Step, _ *playbook.Task, c *taskContext) {
+func (there) place(p *stepPlanner, s *plan.Step, t *playbook.Task, c *taskContext) {
 	if s.Path = c.path; s.Loops() {
 		s.Path += place.Mark(s)
 	}
@@ -94,8 +94,8 @@ func (there) place(p *stepPlanner, s *plan.Step, _ *playbook.Task, c *taskContex
 	s.Host, s.Group = c.on.Name, c.group
 	s.Role, s.Once = c.roleName(), c.once
 	// The first step that asks a host gives the facts that are promised: then its result is kept, although nothing registers it.
-	if m := c.on; s.Action == "setup" && m.Gatherer < 0 && c.delegate.IsZero() {
-		m.Gatherer, s.Keeps = s.Index, m.State == vars.FactsPromised
+	if m := c.on; s.Action == "setup" && c.delegate.IsZero() && m.Gathers(s.Index, t.ActionKey) {
+		s.Keeps = m.State == vars.FactsPromised
 	}
 }
 

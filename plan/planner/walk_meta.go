@@ -46,6 +46,9 @@ func (p *planner) clearFacts(cs []*taskContext, t *playbook.Task) {
 			m.Hidden = append(m.Hidden, vars.Hidden{From: *p.names.Produced.Now, Until: math.MaxInt})
 		}
 	}
+	if p.o.Mode.FactFiles.Dir != "" { // then something is to be done in the run
+		p.planTaskScope(cs, p.standins.Meta(t))
+	}
 }
 
 // refresh plans meta: refresh_inventory, once for all hosts: what the sources say when the step runs is known then, and until then they are
@@ -88,10 +91,7 @@ func (p *planner) refresh(cs []*taskContext, t *playbook.Task) {
 func (p *planner) planMeta(cs []*taskContext, t *playbook.Task) {
 	what := strings.TrimSpace(t.Args.Text())
 	c := cs[0]
-	if p.tags.Exclude(c.tags) {
-		return
-	}
-	if p.steersParallel(c, t, what) {
+	if p.tags.Exclude(c.tags) || p.steersParallel(c, t, what) {
 		return
 	}
 	switch what {

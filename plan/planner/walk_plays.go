@@ -220,9 +220,10 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 	e := p.env(p.hostlessContext(in), nil)
 	e.Settled = true
 	if r := p.Renderer(e, in.chain); p.ReadFlag(pl.Facts, "gather_facts", r, !p.o.Mode.NoFacts) {
-		p.showAgain(cs)
-		p.gather(cs)
-		p.planTaskForHosts(p.always(cs), p.standins.Facts(pl))
+		asked := slices.DeleteFunc(slices.Clone(cs), func(c *taskContext) bool { return p.o.Mode.Smart && c.on.IsGathered() })
+		p.showAgain(asked)
+		p.gather(asked)
+		p.planTaskForHosts(p.always(asked), p.standins.Facts(pl))
 	}
 	// After the facts, which the names of the files may use.
 	p.varsFiles(play, p.staying(cs))

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"moon/plan"
+	"moon/plan/planner/varsdir"
 	"moon/plan/playbook"
 )
 
@@ -29,30 +30,28 @@ func (p *planner) includeVars(cs []*taskContext, t *playbook.Task) {
 		if !ok {
 			return
 		}
-		read := &plan.ReadVars{}
+		read, all := &plan.ReadVars{}, varsdir.Together{}
 		for _, f := range p.filesOfVars(c, t, written, name) {
 			m, ok := p.ParseVars(f)
 			if !ok {
 				continue
 			}
 			read.Files, read.Vars = append(read.Files, f.Path), append(read.Vars, m)
+			all.Add(f.Name, m)
+		}
+		if name, given := t.ExtraArgs.Get("name"); given && len(read.Vars) > 0 {
+			read.Under = p.Renderer(p.env(c, nil), c.chain).Text(name)
+			b := p.bindings.Bind(read.Under, all.Under(read.Vars), p.ShowPath(read.Files[len(read.Files)-1]), origin(t.Pos, c.chain))
+			p.names.Document.Add(&b)
+		} else {
 			chain := append(slices.Clip(c.chain), origin(t.Pos, nil).String())
-			if name, given := t.ExtraArgs.Get("name"); given {
-				under := p.Renderer(p.env(c, nil), c.chain).Text(name)
-				b := p.bindings.Bind(under, m, f.Name, origin(t.Pos, c.chain))
-				p.names.Document.Add(&b)
-				continue
-			}
-			for _, e := range m.Entries() {
-				b := p.bindings.Bind(e.Key, e.Value, f.Name, origin(e.Pos, chain))
+			for _, e := range all {
+				b := p.bindings.Bind(e.Key, e.Value, e.File, origin(e.Pos, chain))
 				p.names.Document.Add(&b)
 			}
 		}
 		if s.Register == "" {
 			return
-		}
-		if name, given := t.ExtraArgs.Get("name"); given {
-			read.Under = p.Renderer(p.env(c, nil), c.chain).Text(name)
 		}
 		read.Frame = p.frame(c, nil)
 		s.Task.Read = read

@@ -306,7 +306,7 @@ func (c *checker) measureNode(n *yaml.Node, depth int) (int, bool) {
 			return 0, false
 		}
 		// Bounded, or nested aliases would overflow the number.
-		size = min(size+s, 1<<40)
+		size = min(size+s, 1<<30)
 	}
 	if n.Anchor != "" {
 		c.anchored[n] = size

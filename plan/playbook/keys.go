@@ -8,6 +8,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/internal/pattern"
+	"moon/internal/people"
 	"moon/internal/suggest"
 )
 
@@ -139,8 +140,8 @@ func stepKeys() []Key {
 		{Name: "become_user", on: onSteps, Doc: "the user to become (root)", set: setText(func(t *Task, v Value) { t.BecomeUser = v })},
 		{Name: "become_method", on: onSteps, Doc: "sudo, su or doas", set: setText(func(t *Task, v Value) { t.BecomeHow = v })},
 		{
-			Name: "confirm", on: onAction, Doc: "true, or the question to ask: the step always asks, whatever was approved in bulk",
-			set: setScalar("a boolean or the text to ask", func(t *Task, v Value) { t.Confirm = v }),
+			Name: "confirm", on: onAction, Doc: "true, or the question to ask: the step always asks, whatever was approved in bulk; or a map of `ask`, `by` and `group`: who has to confirm",
+			set: (*parser).readConfirm,
 		},
 		{
 			Name: approveKey, on: onSteps, Doc: "expanded: a review approves the steps that the run adds here, except those with `confirm`",
@@ -500,4 +501,47 @@ func (p *parser) errorf(pos diag.Pos, width int, hint, format string, args ...an
 
 func (p *parser) warnf(pos diag.Pos, hint, format string, args ...any) {
 	p.ds.Add(diag.Diagnostic{Severity: diag.Warning, Pos: pos, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// readConfirm reads the question of a step, and who has to answer it. Who that is stands in the playbook as it is: a template would let
+// the caller, with -e, do without the others.
+func (p *parser) readConfirm(t *Task, e Entry) {
+	if e.Value.Kind() != Map || e.Value.isUnquotedTemplate() {
+		setScalar("a boolean, the text to ask, or a map of ask, by and group", func(t *Task, v Value) { t.Confirm = v })(p, t, e)
+		return
+	}
+	d := people.Demand{By: 1}
+	demands := false
+	for _, c := range e.Value.Entries() {
+		switch c.Key {
+		case "ask":
+			setScalar("the text to ask", func(t *Task, v Value) { t.Confirm = v })(p, t, c)
+		case "by":
+			demands = true
+			n, whole := c.Value.Number().(int)
+			if c.Value.Kind() != Int || !whole || n < 1 || n > people.MostPeople {
+				p.errorf(c.Value.Pos(), 0, "write `by: 2`, and no template: the caller must not choose it",
+					"`by:` must be how many people confirm the step, from 1 to %d", people.MostPeople)
+				continue
+			}
+			d.By = n
+		case "group":
+			demands = true
+			d.Group = c.Value.Text()
+			if !isScalar(c.Value) || d.Group == "" || strings.Contains(d.Group, "{{") {
+				p.errorf(c.Value.Pos(), 0, "write the name, and no template: the caller must not choose it",
+					"`group:` must be the name of a group")
+			}
+		default:
+			demands = true // or it would be wrong twice
+			p.reportUnknown(c, "of `confirm:`", []string{"ask", "by", "group"})
+		}
+	}
+	if !demands && t.Confirm.IsZero() {
+		p.errorf(e.Value.Pos(), 0, "write `confirm: true`, or who has to confirm: `{by: 2}`, `{group: ops}`",
+			"`confirm:` has neither a question nor who has to confirm")
+	}
+	if demands {
+		t.Confirmers = &d
+	}
 }

@@ -10,7 +10,7 @@ type Shape uint8
 const (
 	AnyText       Shape = iota + 1 // text, a number or a boolean, taken as written
 	Boolean                        // or a template
-	BoolOrText                     // true, or what to say
+	Confirmation                   // true, what to ask, or a map of ConfirmKeys
 	BoolOrNumber                   // true, or how many
 	Condition                      // a condition or a boolean
 	Conditions                     // the same, or a list of them
@@ -68,7 +68,7 @@ var shapes = map[string]Shape{
 	"retries": Number, "retry_delay": Duration, "timeout": Duration, "timeout_queued": Duration, "async": Duration, "poll": Duration,
 	"sources": Texts, "generates": Texts,
 	"undo": OneStep, "moved": AnyText, "create_before": Boolean, "env": Environment, "cwd": AnyText,
-	"become": Boolean, "become_user": AnyText, "become_method": AnyText, "confirm": BoolOrText, "no_log": Boolean, "interactive": Boolean,
+	"become": Boolean, "become_user": AnyText, "become_method": AnyText, "confirm": Confirmation, "no_log": Boolean, "interactive": Boolean,
 	"check_mode": Boolean, "diff": Boolean, "vars": Variables, "args": Fields, "rescue": Steps, "always": Steps,
 	"parallel": BoolOrNumber, "notify": Texts, "listen": Texts, "delegate_to": AnyText, "hosts": Texts, approveKey: ApproveWord,
 }
@@ -133,6 +133,13 @@ var ImportKeys = []Described{
 var DefaultKeys = []Described{
 	{Name: "timeout", Shape: Duration, Doc: "how long an attempt may take"},
 	{Name: "timeout_queued", Shape: Duration, Doc: "how long a step may wait for a slot once it is ready"},
+}
+
+// ConfirmKeys are the keys of `confirm`.
+var ConfirmKeys = []Described{
+	{Name: "ask", Shape: AnyText, Doc: "the question"},
+	{Name: "by", Shape: Number, Doc: "how many different people have to confirm the step (1); a number, and no template"},
+	{Name: "group", Shape: AnyText, Doc: "the group that each of them has to be in; a name, and no template"},
 }
 
 // LoopKeys are the keys of `loop_control`.

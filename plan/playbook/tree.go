@@ -2,6 +2,7 @@ package playbook
 
 import (
 	"moon/internal/diag"
+	"moon/internal/people"
 )
 
 // Playbook is one file of steps: the root playbook or an included one.
@@ -234,6 +235,7 @@ type Task struct {
 	BecomeUser  Value
 	BecomeHow   Value
 	Confirm     Value
+	Confirmers  *people.Demand // nil: any user who attends the run
 	NoLog       Value
 	Interactive Value
 	CheckMode   Value

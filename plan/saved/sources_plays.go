@@ -37,6 +37,9 @@ type PlaySources struct {
 	Collections   []string          `json:"collections,omitempty"`
 	Core          string            `json:"core,omitempty"`
 	NoFacts       bool              `json:"no_facts,omitempty"`
+	Smart         bool              `json:"smart_facts,omitempty"`
+	FactsApart    bool              `json:"facts_apart,omitempty"`
+	FactFiles     vars.FactFiles    `json:"fact_files,omitzero"`
 	AnyFatal      bool              `json:"any_fatal,omitempty"`
 	Strategy      string            `json:"strategy,omitempty"`
 	MergeMaps     bool              `json:"merge_maps,omitempty"`
@@ -48,6 +51,7 @@ type PlaySources struct {
 	Withheld      []plan.Prompt     `json:"withheld,omitempty"` // questions whose answers are secret, and not kept
 
 	Hosts     map[string]map[string]any `json:"hosts,omitempty"`    // the facts that were used, of the hosts that were reached
+	Stored    map[string]map[string]any `json:"stored,omitempty"`   // of all hosts those that earlier runs had kept and that were used
 	Excluded  map[string]string         `json:"excluded,omitempty"` // hosts that the plan excludes, with the reason why
 	Printed   []Printed                 `json:"printed,omitempty"`
 	Lists     map[string][]string       `json:"lists,omitempty"` // the names in directories
@@ -75,7 +79,8 @@ func playsOf(p *plan.Plan) (PlaySources, error) {
 		PrivateKey: o.Login.PrivateKey,
 		Connection: o.Login.Connection, Become: o.Login.Become, BecomeUser: o.Login.BecomeUser, BecomeMethod: o.Login.BecomeMethod,
 		SSHArgs: o.Login.SSHArgs, SSHLends: o.Login.Lends, Excluded: o.Facts.Excluded,
-		NoFacts: o.Mode.NoFacts, AnyFatal: o.Mode.AnyFatal, Strategy: o.Mode.Strategy, MergeMaps: o.Mode.MergeMaps,
+		NoFacts: o.Mode.NoFacts, Smart: o.Mode.Smart, FactsApart: o.Mode.FactsApart, FactFiles: o.Mode.FactFiles,
+		AnyFatal: o.Mode.AnyFatal, Strategy: o.Mode.Strategy, MergeMaps: o.Mode.MergeMaps,
 		Timeout: o.Login.Timeout, Port: o.Login.Port, AnyHostKey: o.Login.AnyHostKey,
 		ModulePath: paths(o.ModulePath, shown),
 		Present:    paths(plan.SortedKeys(m.Disk.Present), shown),
@@ -109,6 +114,9 @@ func playsOf(p *plan.Plan) (PlaySources, error) {
 			s.Hosts = map[string]map[string]any{}
 		}
 		s.Hosts[name] = facts
+	}
+	if err := s.keepStored(m); err != nil {
+		return s, err
 	}
 	for _, key := range plan.SortedKeys(m.Disk.Files) {
 		f := m.Disk.Files[key]
@@ -197,6 +205,7 @@ func (s *PlaySources) options(root string, o *plan.Options) {
 	o.Login.Lends = s.SSHLends
 	o.RolesPath, o.ModulePath = paths(s.RolesPath, abs), paths(s.ModulePath, abs)
 	o.Mode.NoFacts, o.Mode.AnyFatal, o.Mode.Strategy, o.Mode.MergeMaps = s.NoFacts, s.AnyFatal, s.Strategy, s.MergeMaps
+	o.Mode.Smart, o.Mode.FactsApart, o.Mode.FactFiles = s.Smart, s.FactsApart, s.FactFiles
 	o.Login.Timeout, o.Login.Port, o.Login.AnyHostKey = s.Timeout, s.Port, s.AnyHostKey
 	o.Collections, o.Core = paths(s.Collections, abs), ""
 	if s.Core != "" {
@@ -226,6 +235,7 @@ func (s *PlaySources) options(root string, o *plan.Options) {
 	for host, facts := range s.Hosts {
 		o.Facts.Hosts[host], _ = WholeNumbers(facts).(map[string]any)
 	}
+	o.Facts.Stored = s.stored()
 }
 
 // WithheldError says that a plan was made with answers that are kept nowhere, and that nobody has given them again.
@@ -373,6 +383,7 @@ func (s *PlaySources) stale(abs func(string) string, o plan.Options, say func(st
 			say("%s prints something else", one.Path)
 		}
 	}
+	s.staleStored(o, say)
 	call := o.Invocation()
 	for _, name := range plan.SortedKeys(s.Call) {
 		if was, is := WholeNumbers(s.Call[name]), call.Called(name); was != is {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"moon/exec/spec"
+	"moon/internal/people"
 	"moon/plan/playbook"
 )
 
@@ -171,8 +172,16 @@ func shape(s playbook.Shape) object {
 		return spec.String.Schema()
 	case playbook.Boolean:
 		return spec.Bool.Schema()
-	case playbook.BoolOrText:
-		return object{"type": []any{"boolean", "string", "number"}}
+	case playbook.Confirmation:
+		by := object{"type": "integer", "minimum": 1, "maximum": people.MostPeople}
+		group := object{"type": []any{"string", "number", "boolean"}, "minLength": 1}
+		keys := described(playbook.ConfirmKeys)
+		for name, shape := range map[string]object{"by": by, "group": group} {
+			keys[name] = withDoc(shape, keys[name].(object)["description"].(string))
+		}
+		return object{
+			"type": []any{"boolean", "string", "number", "object"}, "properties": keys, "additionalProperties": false, "minProperties": 1,
+		}
 	case playbook.BoolOrNumber:
 		n := spec.Int.Schema()
 		n["type"] = []any{"boolean", "integer", "string"}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"moon/internal/diag"
+	"moon/internal/people"
 	"moon/plan"
 )
 
@@ -158,7 +159,7 @@ func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
 	setField(f, "prediction", string(s.Prediction))
 	setField(f, "register", s.Register)
 	setField(f, "tags", strings.Join(s.Tags, ", "))
-	setField(f, "confirm", s.Confirm)
+	setField(f, "confirm", (*people.Demand)(s.Confirmers).Asked(s.Confirm, nil))
 	setField(f, "host", s.Host)
 	setField(f, "delegated to", s.Delegate)
 	setField(f, "connection", s.Connection)

@@ -154,7 +154,7 @@ func (d *dump) writeStep(s *plan.Step) {
 	d.writeField("register", s.Register)
 	d.writeField("tags", s.Tags)
 	d.writeField("excluded by", s.ExcludedBy)
-	d.writeField("confirm", s.Confirm)
+	d.writeField("confirm", s.Confirmers.Asked(s.Confirm, nil))
 	if s.Become != nil {
 		d.writeField("become", s.Become.String())
 	}

@@ -411,7 +411,7 @@ func (e *explanation) explainPolicy() {
 	var lines []said
 	add := func(format string, args ...any) { lines = append(lines, said{fmt.Sprintf(format, args...), ""}) }
 	if s.Confirm != "" {
-		add("asks before it runs: %s", s.Confirm)
+		add("asks before it runs: %s", s.Confirmers.Asked(s.Confirm, nil))
 	}
 	e.explainLimits(add)
 	if s.Terminal {

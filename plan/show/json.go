@@ -78,6 +78,7 @@ type stepJSON struct {
 	Prediction  plan.Prediction   `json:"prediction"`
 	Lacks       *lacksJSON        `json:"lacks,omitempty"`
 	Confirm     string            `json:"confirm,omitempty"`
+	Confirmers  *confirmersJSON   `json:"confirmers,omitempty"`
 	Policy      map[string]string `json:"policy,omitempty"`
 	Needs       []needJSON        `json:"needs,omitempty"`
 	Become      *becomeJSON       `json:"become,omitempty"`
@@ -388,7 +389,7 @@ func stepDocument(p *plan.Plan, s *plan.Step) stepJSON {
 		// Paths are shown as they are relative to the root, or two checkouts of one playbook would differ.
 		Cwd: p.Shown(s.Cwd), When: s.When, Register: s.Register, Place: placeOf(s), Approve: approveText(s.Approves), Tags: orEmpty(s.Tags),
 		Skipped:    s.ExcludedBy == plan.ByTags,
-		Prediction: s.Prediction, Confirm: s.Confirm, Unknowns: []unknownJSON{}, Origin: originOf(s.Origin),
+		Prediction: s.Prediction, Confirm: s.Confirm, Confirmers: (*confirmersJSON)(s.Confirmers), Unknowns: []unknownJSON{}, Origin: originOf(s.Origin),
 		Host: s.Host, Scope: s.Scope, Policy: policyOf(s),
 	}
 	if s.Deselected() {
@@ -550,4 +551,10 @@ func rendersOf(p *plan.Plan, s *plan.Step) *rendersJSON {
 		}
 	}
 	return j
+}
+
+// confirmersJSON is who has to confirm a step.
+type confirmersJSON struct {
+	By    int    `json:"by"`
+	Group string `json:"group,omitempty"`
 }

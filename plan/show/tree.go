@@ -240,7 +240,7 @@ func (t *treeText) addStep(i, depth int) {
 		note("as %s", s.Become.User)
 	}
 	if s.Confirm != "" {
-		note("asks: %s", s.Confirm)
+		note("asks: %s", s.Confirmers.Asked(s.Confirm, nil))
 	}
 	if s.Register != "" {
 		note("registers %s", s.Register)

@@ -64,7 +64,7 @@ func HandedOf(r map[string]any, name string) (any, bool) {
 // be mistakes otherwise.
 func (m *Machine) mayHave(name string, moment int, f func(*Binding) bool) bool {
 	// Settings of the connection are asked for before a task can run there, so no task gives them.
-	if settings[name] {
+	if settings[name] || m.Apart {
 		return false
 	}
 	return m.Handed.Before(AnyName, moment, func(b *Binding) bool {
@@ -110,6 +110,9 @@ func (m *Machine) FactNames(moment int, result func(step int) (map[string]any, b
 			return false
 		})
 	}
+	for _, name := range m.storedNames(moment) {
+		all[name] = true
+	}
 	return slices.Sorted(maps.Keys(all))
 }
 
@@ -120,10 +123,11 @@ var changing = map[string]bool{
 
 // Fact finds a fact by the name it has as a variable. Before anybody has gathered them there are none.
 func (m *Machine) Fact(name string, moment int, f func(*Binding) bool) bool {
-	// What tasks have given counts above what was gathered.
-	if m.Handed.Before(name, moment, f) {
-		return true
-	}
+	// What tasks have given counts above what was gathered, and that above what earlier runs have kept.
+	return m.Handed.Before(name, moment, f) || m.gatheredFact(name, moment, f) || m.storedFact(name, moment, f)
+}
+
+func (m *Machine) gatheredFact(name string, moment int, f func(*Binding) bool) bool {
 	short, ok := strings.CutPrefix(name, "ansible_")
 	if !ok {
 		return false
@@ -155,7 +159,7 @@ func (m *Machine) Fact(name string, moment int, f func(*Binding) bool) bool {
 		m.Keeps = true
 		return f(&Binding{Name: name, From: "fact", How: PromisedFact, Steps: m.gatherers()})
 	case short == "env":
-		v = EnvOf{m}
+		v = EnvOf{Host: m}
 	}
 	return f(&Binding{Name: name, Value: v, From: "fact"})
 }
@@ -253,6 +257,10 @@ func (m *Machine) UseWhole() {
 
 // All are the variables of the environment.
 func (e EnvOf) All() map[string]any {
+	if e.Stored {
+		env, _ := e.Host.Stored["ansible_env"].(map[string]any)
+		return env
+	}
 	env, _ := e.Host.Facts["env"].(map[string]any)
 	return env
 }
@@ -288,16 +296,7 @@ func (m *Machine) UsedFacts() (facts map[string]any, hidden string) {
 		switch {
 		case !ok:
 		case name == "env":
-			env := map[string]any{}
-			for _, variable := range slices.Sorted(maps.Keys(m.Env)) {
-				v, ok := EnvOf{m}.All()[variable]
-				if ok && !m.Env[variable] {
-					hidden = variable
-				} else if ok {
-					env[variable] = v
-				}
-			}
-			facts[name] = env
+			facts[name], hidden = EnvOf{Host: m}.used()
 		case changing[name]:
 			facts[name] = nil // it is there, and that is all that is known
 		default:
@@ -308,6 +307,20 @@ func (m *Machine) UsedFacts() (facts map[string]any, hidden string) {
 		facts[OwnFacts] = own
 	}
 	return facts, hidden
+}
+
+// used are the variables of the environment that planning has used in the open, and one of those that only steps with no_log use.
+func (e EnvOf) used() (env map[string]any, hidden string) {
+	env = map[string]any{}
+	for _, variable := range slices.Sorted(maps.Keys(e.Host.Env)) {
+		v, ok := e.All()[variable]
+		if ok && !e.Host.Env[variable] {
+			hidden = variable
+		} else if ok {
+			env[variable] = v
+		}
+	}
+	return env, hidden
 }
 
 // OwnFacts is the name under which the facts of another machine are kept that have moon's own names.
@@ -342,4 +355,115 @@ func (m *Machine) UseToo(was *Machine) {
 		}
 		m.Env[variable] = m.Env[variable] || shown
 	}
+	for name := range was.ReadStored {
+		m.usedStored(name)
+	}
+}
+
+// Facts may be kept from run to run, as Ansible's fact cache does it. They are there from the beginning, below what the run gathers, until
+// meta: clear_facts. A saved plan keeps those that planning has used, as of gathered ones.
+
+// GatheredMark is the name under which is kept that the facts are those of a whole gathering. It is not a variable.
+const GatheredMark = "_ansible_facts_gathered"
+
+// forgets reports whether the facts of earlier runs are cleared at a moment. Unlike those of this run they do not come back.
+func (m *Machine) forgets(moment int) bool {
+	return len(m.Stored) == 0 || len(m.Hidden) > 0 && moment >= m.Hidden[0].From
+}
+
+// storedFact finds a fact of an earlier run by the name it has as a variable.
+func (m *Machine) storedFact(name string, moment int, f func(*Binding) bool) bool {
+	if m.forgets(moment) {
+		return false
+	}
+	if name == "ansible_facts" {
+		return f(&Binding{Name: name, Value: FactsOf{m}, From: "facts"})
+	}
+	v, ok := m.Stored[name]
+	// As with Ansible, no cache says how a host is reached.
+	if !ok || strings.HasPrefix(name, "_ansible_") || settings[name] {
+		return false
+	}
+	m.usedStored(name)
+	if name == "ansible_env" {
+		v = EnvOf{Host: m, Stored: true}
+	}
+	return f(&Binding{Name: name, Value: v, From: "fact"})
+}
+
+// Variable finds a fact that is a variable of its own, which only two are if facts are kept apart.
+func (m *Machine) Variable(name string, moment int, f func(*Binding) bool) bool {
+	if m.Apart && name != "ansible_facts" && name != "ansible_local" {
+		return false
+	}
+	return m.Fact(name, moment, f)
+}
+
+// InFacts finds a fact by its name in ansible_facts. There those of earlier runs that set_fact and modules gave have their own names.
+func (m *Machine) InFacts(key string, moment int, f func(*Binding) bool) bool {
+	return m.Handed.Before(key, moment, f) || m.Fact("ansible_"+strings.TrimPrefix(key, "ansible_"), moment, f) || m.storedFact(key, moment, f)
+}
+
+// storedNames are the names in ansible_facts of what earlier runs have kept.
+func (m *Machine) storedNames(moment int) (names []string) {
+	if m.forgets(moment) {
+		return nil
+	}
+	for name := range m.Stored {
+		if !strings.HasPrefix(name, "_ansible_") {
+			names = append(names, strings.TrimPrefix(name, "ansible_"))
+		}
+	}
+	return names
+}
+
+// IsGathered reports whether the facts of the host have been gathered and are still there, after all that is planned so far, in this run or in an earlier one.
+func (m *Machine) IsGathered() bool {
+	if m.Gathered && !m.Hides(math.MaxInt) {
+		return true
+	}
+	if m.forgets(math.MaxInt) {
+		return false
+	}
+	// Asked for is used: the plan has no step that gathers.
+	marked, _ := m.Stored[GatheredMark].(bool)
+	if marked {
+		m.usedStored(GatheredMark)
+	}
+	return marked
+}
+
+// Gathers notes that a step gathers the facts of the host, and reports whether it is the first. key is what the task calls its action:
+// setup does not count as Ansible's own gathering.
+func (m *Machine) Gathers(step int, key string) (first bool) {
+	m.Gathered = m.Gathered || strings.HasSuffix(key, "gather_facts")
+	if m.Gatherer >= 0 {
+		return false
+	}
+	m.Gatherer = step
+	return true
+}
+
+// usedStored notes that a plan depends on a fact of an earlier run.
+func (m *Machine) usedStored(name string) {
+	if m.Use.Done {
+		return
+	}
+	if m.ReadStored == nil {
+		m.ReadStored = map[string]bool{}
+	}
+	m.ReadStored[name] = true
+}
+
+// UsedStored are the facts of earlier runs that planning has used. hidden is as of UsedFacts.
+func (m *Machine) UsedStored() (facts map[string]any, hidden string) {
+	facts = map[string]any{}
+	for name := range m.ReadStored {
+		if name == "ansible_env" {
+			facts[name], hidden = EnvOf{Host: m, Stored: true}.used()
+		} else if v, ok := m.Stored[name]; ok {
+			facts[name] = v
+		}
+	}
+	return facts, hidden
 }

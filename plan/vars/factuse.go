@@ -90,8 +90,12 @@ func (u *FactUsage) Calls(name string) {
 // mentioned notes the facts that a text names, also where nothing reads them while planning: a condition before them may be open.
 func (u *FactUsage) mentioned(fr *Frame, ref eval.Ref) {
 	m := fr.Machine()
+	if m == nil {
+		return
+	}
+	m.mentionStored(ref)
 	short, ok := strings.CutPrefix(ref.Name, "ansible_")
-	if m == nil || !ok || m.State != FactsKnown {
+	if !ok || m.State != FactsKnown {
 		return
 	}
 	path := ref.Path
@@ -105,7 +109,7 @@ func (u *FactUsage) mentioned(fr *Frame, ref eval.Ref) {
 	}
 	m.used(short)
 	if variable, _, ok := step(path); ok && short == "env" {
-		EnvOf{m}.Get(variable)
+		EnvOf{Host: m}.Get(variable)
 	}
 }
 
@@ -119,4 +123,29 @@ func (u *FactUsage) CallUsed(call *Invocation) map[string]any {
 		used[name] = call.Called(name)
 	}
 	return used
+}
+
+// mentionStored notes the facts of earlier runs that a text names, which may be read later only.
+func (m *Machine) mentionStored(ref eval.Ref) {
+	if len(m.Stored) == 0 {
+		return
+	}
+	name, path := ref.Name, ref.Path
+	names := []string{name}
+	if name == "ansible_facts" {
+		short, rest, ok := step(path)
+		if !ok {
+			return
+		}
+		names, path = []string{short, "ansible_" + short}, rest
+	}
+	for _, name := range names {
+		if _, ok := m.Stored[name]; !ok {
+			continue
+		}
+		m.usedStored(name)
+		if variable, _, ok := step(path); ok && name == "ansible_env" {
+			EnvOf{Host: m, Stored: true}.Get(variable)
+		}
+	}
 }

@@ -57,7 +57,7 @@ func (fr *Frame) Stack(name string) (stack []Held) {
 			at.history.Before(name, at.moment, f)
 		}
 		if at.facts {
-			fr.All.Of.Fact(name, fr.ProducedAt, f)
+			fr.All.Of.Variable(name, fr.ProducedAt, f)
 		}
 	}
 	// What is below would be found out, or waited for, although it cannot count.

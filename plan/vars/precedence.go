@@ -154,7 +154,7 @@ func (fr *Frame) eachOfHost(name string, f func(*Binding) bool) bool {
 	for _, level := range slices.Backward(Levels) {
 		at := level.in(fr, sc)
 		if at.layer.eachIn(name, f) || at.history != nil && at.history.Before(name, at.moment, f) ||
-			at.facts && fr.All.Of.Fact(name, fr.ProducedAt, f) {
+			at.facts && fr.All.Of.Variable(name, fr.ProducedAt, f) {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package vars
 
 import (
 	"sync/atomic"
+	"time"
 
 	"moon/internal/diag"
 	"moon/plan/inventory"
@@ -161,6 +162,18 @@ type Machine struct {
 	Away     bool            // it is another machine than the one that moon runs on
 	Hidden   []Hidden        // when its facts are not there
 	Handed   History         // facts that tasks give, by their names in ansible_facts; see handOver
+
+	Stored     map[string]any  // what earlier runs have kept of its facts, by the names of variables
+	ReadStored map[string]bool // those of them that planning has used
+	Apart      bool            // they are in ansible_facts alone, and not variables of their own
+	Gathered   bool            // the run gathers its facts: with `gathering: smart` not again
+}
+
+// FactFiles say where facts are kept from run to run; the zero value: nowhere.
+type FactFiles struct {
+	Dir     string        `json:"dir,omitempty"` // absolute
+	Prefix  string        `json:"prefix,omitempty"`
+	Timeout time.Duration `json:"timeout,omitempty"` // how old they may be; 0: any age
 }
 
 // Gathering is how far the facts of a host are known.
@@ -247,7 +260,10 @@ type groupsThen struct {
 type FactsOf struct{ Host *Machine }
 
 // EnvOf is the variable ansible_env. It may hold what is nobody's business.
-type EnvOf struct{ Host *Machine }
+type EnvOf struct {
+	Host   *Machine
+	Stored bool // it is that of an earlier run
+}
 
 // Hidden are the moments between which the facts of a host are not there.
 type Hidden struct{ From, Until int }

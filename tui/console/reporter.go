@@ -200,7 +200,7 @@ func (c *reporter) pausedWords() string {
 	case events.PauseConfirm:
 		ask := ""
 		if i >= 0 {
-			ask = " " + sentence(clean(c.plan.Steps[i].Confirm))
+			ask = " " + sentence(clean(c.plan.Steps[i].Confirmers.Asked(c.plan.Steps[i].Confirm, c.run.Steps[i].By)))
 		}
 		if i >= 0 && c.State(i) != confirm {
 			return "PAUSED" + before + ", which is confirmed." + still + " step runs it, run continues."

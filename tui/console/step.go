@@ -42,7 +42,7 @@ func (c *viewer) showStep(i int) {
 	}
 	c.addRules(p, field)
 	if p.Confirm != "" && !s.Confirmed {
-		field("confirm", p.Confirm)
+		field("confirm", p.Confirmers.Asked(p.Confirm, s.By))
 	}
 	lines = append(lines, c.overriddenLines(i)...)
 	lines = append(lines, c.originLines(p.Origin)...)

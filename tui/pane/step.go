@@ -47,7 +47,7 @@ func (m StepPane) stepTab(d *draw.Doc, s view.Subject) {
 	StepPane{m.State}.drawWhat(d, p, &s.Of)
 	StepPane{m.State}.drawOrigin(d, p.Origin)
 	StepPane{m.State}.drawSource(d, p.Origin)
-	StepPane{m.State}.drawWhy(d, p)
+	StepPane{m.State}.drawWhy(d, p, s.Of.By)
 }
 
 // drawWhat lists what the step does, as far as it is known.
@@ -283,7 +283,7 @@ func (m StepPane) drawSource(d *draw.Doc, o diag.Origin) {
 }
 
 // drawWhy says why a step asks for attention.
-func (m StepPane) drawWhy(d *draw.Doc, p *plan.Step) {
+func (m StepPane) drawWhy(d *draw.Doc, p *plan.Step, confirmedBy []string) {
 	if l := m.MissingValue(p.Index); l != nil {
 		d.Blank()
 		d.Field("will skip", draw.Inked(themes.Warn, "It uses "+draw.Plain(l.Reason())+"."))
@@ -292,10 +292,11 @@ func (m StepPane) drawWhy(d *draw.Doc, p *plan.Step) {
 		return
 	}
 	d.Blank()
+	asks := p.Confirmers.Asked(p.Confirm, confirmedBy)
 	if m.Tree.Faces[p.Index] != status.Confirm || m.Shot.Phase != events.Review { // in a run, what it waits for has said it
-		d.Field("confirm", draw.Inked(themes.Warn, p.Confirm))
+		d.Field("confirm", draw.Inked(themes.Warn, asks))
 		return
 	}
-	d.Field("confirm", draw.Inked(themes.Warn, p.Confirm), draw.Inked(themes.Text, "  "),
+	d.Field("confirm", draw.Inked(themes.Warn, asks), draw.Inked(themes.Text, "  "),
 		draw.Inked(draw.InkKey, m.Keys.Label(keymap.GateApprove)), draw.Inked(themes.Text, " confirms it."))
 }

@@ -74,7 +74,7 @@ func maxRSS(s *os.ProcessState) int64 {
 		return 0
 	}
 	if runtime.GOOS == "darwin" {
-		return u.Maxrss
+		return int64(u.Maxrss)
 	}
-	return u.Maxrss << 10
+	return int64(u.Maxrss) << 10
 }

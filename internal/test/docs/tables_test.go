@@ -30,6 +30,7 @@ var tables = map[string]map[string]func() string{
 		"keys":            keyTable,
 		"actions":         actionTable,
 		"loop-keys":       func() string { return describedTable(playbook.LoopKeys) },
+		"confirm-keys":    func() string { return describedTable(playbook.ConfirmKeys) },
 		"later":           laterTable,
 		"preset-keys":     func() string { return quotedList(playbook.PresetKeys, 0) },
 		"parameter-keys":  func() string { return quotedList(playbook.ParameterKeys, 0) },
@@ -162,7 +163,7 @@ func TestDocsTables(t *testing.T) {
 
 // kindWords are the shapes of values as the page calls them.
 var kindWords = map[playbook.Shape]string{
-	playbook.AnyText: "text", playbook.Boolean: "true or false", playbook.BoolOrText: "true, or text", playbook.BoolOrNumber: "true, or a number",
+	playbook.AnyText: "text", playbook.Boolean: "true or false", playbook.Confirmation: "true, text, or a map", playbook.BoolOrNumber: "true, or a number",
 	playbook.Condition: "condition", playbook.Conditions: "condition, or a list", playbook.Number: "number", playbook.Duration: "duration",
 	playbook.Identifier: "name of a variable", playbook.Handle: "id", playbook.Texts: "text, or a list", playbook.PromptList: "list of maps", playbook.Variables: "map",
 	playbook.Environment: "map", playbook.Fields: "map", playbook.LoopOver: "list, map or expression", playbook.LoopSettings: "map",

@@ -18,7 +18,7 @@ func Forms(v any) any {
 	}
 	switch v := v.(type) {
 	case int:
-		if v > -1<<53 && v < 1<<53 {
+		if int64(v) > -1<<53 && int64(v) < 1<<53 {
 			return nil
 		}
 		return exactNumber(v)

@@ -110,6 +110,9 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 	d.text("when", s.When)
 	d.text("register", s.Register)
 	d.text("confirm", s.Confirm)
+	if s.Confirmers != nil {
+		d.text("confirmers", s.Confirmers.Words())
+	}
 	d.text("retry", strconv.Itoa(s.Retry.Max)+" "+s.Retry.Delay.String()+s.Retry.Until)
 	d.text("timeout", s.Timeout.String())
 	if s.Queued > 0 {

@@ -4,6 +4,8 @@ import (
 	"maps"
 
 	"moon/plan"
+	"moon/plan/inventory"
+	"moon/plan/vars"
 )
 
 // Ask gives the facts of hosts, of each as it answered when it was asked first.
@@ -42,4 +44,26 @@ func WithEnvironment(facts map[string]any, list []map[string]string) map[string]
 	facts = maps.Clone(facts)
 	facts["env"] = env
 	return facts
+}
+
+// Machine is a host of which nothing is known but what earlier runs have kept.
+func (c *Connector) Machine(name string, host *inventory.Host, use *vars.FactUsage) *vars.Machine {
+	return &vars.Machine{
+		Name: name, Host: host, Gatherer: -1, Use: use, Apart: c.o.Mode.FactsApart, Stored: c.stored(name),
+	}
+}
+
+// stored are the facts of a host that earlier runs have kept, from when the plan was first made: the run itself keeps others.
+func (c *Connector) stored(name string) map[string]any {
+	if c.o.Mode.FactFiles.Dir == "" {
+		return nil
+	}
+	if known, ok := c.o.Facts.Stored[name]; ok {
+		return known
+	}
+	if c.o.Outside.StoredFacts == nil {
+		return nil
+	}
+	c.o.Facts.Stored[name] = c.o.Outside.StoredFacts(c.o.Mode.FactFiles, name)
+	return c.o.Facts.Stored[name]
 }

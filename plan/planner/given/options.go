@@ -22,6 +22,9 @@ func Complete(o *plan.Options) {
 	if o.Facts.Findings = maps.Clone(o.Facts.Findings); o.Facts.Findings == nil {
 		o.Facts.Findings = map[string]found.Result{}
 	}
+	if o.Facts.Stored == nil { // shared with plans that are made again: see connect.Connector
+		o.Facts.Stored = map[string]map[string]any{}
+	}
 	if o.Values.Answers == nil {
 		o.Values.Answers = map[string]string{}
 	}

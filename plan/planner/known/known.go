@@ -10,6 +10,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/internal/diag"
+	"moon/internal/people"
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/planner/problems"
@@ -156,7 +157,7 @@ func (*Reader) ReadQuestion(v playbook.Value, r *plan.Renderer) string {
 	case !ok:
 		return value.Text(got)
 	case yes:
-		return "run this step?"
+		return people.PlainQuestion
 	}
 	return ""
 }

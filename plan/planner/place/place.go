@@ -1,9 +1,11 @@
 package place
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"moon/internal/people"
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/playbook"
@@ -13,6 +15,9 @@ import (
 func New(of *plan.Finding) *plan.OpenPlace {
 	src := of.Src
 	p := &plan.OpenPlace{Action: src.ActionKey, Confirm: plan.FirstLine(src.Confirm.Text())}
+	if src.Confirmers != nil {
+		p.Confirm = src.Confirmers.Asked(cmp.Or(p.Confirm, people.PlainQuestion), nil)
+	}
 	p.Group = src.Kind != playbook.Action || Includes(src)
 	if len(of.Parts()) > 0 {
 		p.What, p.Action, p.Confirm = names[src.Kind], "", ""

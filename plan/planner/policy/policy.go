@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"moon/exec/spec"
+	"moon/internal/people"
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/planner/known"
@@ -76,7 +77,10 @@ const mostRetries = 1_000_000
 func (p *Policy) Fill(s *plan.Step, k *plan.Task, in Inherited, r *plan.Renderer, f *plan.Fields) {
 	t := k.Src
 	f.At("confirm")
-	s.Confirm = p.ReadQuestion(t.Confirm, r)
+	s.Confirm, s.Confirmers = p.ReadQuestion(t.Confirm, r), t.Confirmers
+	if s.Confirmers != nil && s.Confirm == "" {
+		s.Confirm = people.PlainQuestion // a question that turns out to be false does not do without those who have to confirm
+	}
 	f.At("")
 	if !t.Retries.IsZero() {
 		p.ReadFixed(t.Retries, "retries", "a whole number of at most 1000000; 3 makes up to four attempts", r, func(v any) bool {

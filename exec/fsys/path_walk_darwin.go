@@ -1,12 +1,14 @@
-//go:build !linux
-
 package fsys
 
 import (
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// unnoticed would open a file to read it without a new access time, which is not to be had here.
+const unnoticed = 0
 
 // How directories are opened to pass through, and entries to be changed.
 const (
@@ -32,6 +34,9 @@ func touchFD(fd int, access, mod time.Time) error {
 	}
 	return unix.Futimes(fd, times)
 }
+
+// AccessTime is when a file was read last, as far as the file system notes it.
+func AccessTime(st *syscall.Stat_t) time.Time { return time.Unix(st.Atimespec.Unix()) }
 
 // NothingRuns reports whether it is known that the file system of a directory lets no program be executed.
 func NothingRuns(string) bool { return false }

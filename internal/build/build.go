@@ -1,0 +1,47 @@
+package build
+
+import (
+	"cmp"
+	"debug/buildinfo"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+// Version is set when a release is built.
+var Version = "dev"
+
+// Stamp tells apart two of the same version that were built from different sources.
+func Stamp() string {
+	words := []string{Version}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		words = append(words, sourcesOf(info)...)
+	}
+	return strings.Join(words, " ")
+}
+
+// Check refuses a program that was built from other sources than this one. Of sources that no repository knows it says nothing.
+func Check(path string) error {
+	own, ok := debug.ReadBuildInfo()
+	other, err := buildinfo.ReadFile(path)
+	if !ok || err != nil {
+		return nil // it is found out by asking it
+	}
+	is, wanted := sourcesOf(other), sourcesOf(own)
+	if len(wanted) == 0 || slices.Equal(is, wanted) {
+		return nil
+	}
+	return fmt.Errorf("%s was built from other sources than this moon (%s, not %s)", path,
+		cmp.Or(strings.Join(is, " "), "unknown ones"), strings.Join(wanted, " "))
+}
+
+// sourcesOf are what a program was built from, as the go command has found it in the repository; none outside of one.
+func sourcesOf(info *debug.BuildInfo) (words []string) {
+	for _, s := range info.Settings {
+		if strings.HasPrefix(s.Key, "vcs.") {
+			words = append(words, s.Value)
+		}
+	}
+	return words
+}
