@@ -122,6 +122,7 @@ type Task struct {
 	Cwd    playbook.Value
 
 	BecomeUser     playbook.Value // where it is known only in the run
+	BecomeMethod   playbook.Value // likewise
 	BecomePassword string         // a secret; "" if none is known
 	Python         string         // ansible_python_interpreter of the host that it runs on
 
