@@ -100,9 +100,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	f.At("vars")
 	idle := s.Excluded || s.Prediction == plan.WillSkip
 	unsure := c.play != nil && !v.Known && !r.Failed
-	if !idle {
-		p.RefuseAction(k, unsure, func() diag.Diagnostic { return p.NoModule(t, c.collections, c.chain) })
-	}
+	p.RefuseAction(k, idle, unsure, func() diag.Diagnostic { return p.NoModule(t, c.collections, c.chain) })
 	if !idle {
 		renderVars(false)
 	}

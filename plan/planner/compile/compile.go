@@ -463,16 +463,17 @@ func (c *Compiler) misfit(words string, d diag.Diagnostic) {
 }
 
 // RefuseAction says that a task may run whose action cannot be used, or is not known, if so: absent says what is wrong then. Roles have
-// tasks for machines of other kinds: where the condition of one is open, that is left to the run, in which the task fails if it is reached.
-func (c *Compiler) RefuseAction(k *plan.Task, unsure bool, absent func() diag.Diagnostic) {
-	wrong := k.Refused
-	if k.Src.Absent {
+// tasks for machines of other kinds: where one is left out that does not matter, and where its condition is open it is left to the run, in
+// which the task fails if it is reached. A name that nobody knows and that is near to another is a slip, and a mistake of the text anyway.
+func (c *Compiler) RefuseAction(k *plan.Task, idle, unsure bool, absent func() diag.Diagnostic) {
+	wrong, slip := k.Refused, false
+	if k.Src.Absent && (!idle || k.Src.Slip != "") {
 		d := absent()
-		wrong = &d
+		wrong, slip = &d, k.Src.Slip != "" && d.Hint == k.Src.Slip
 	}
 	switch {
-	case wrong == nil:
-	case unsure:
+	case wrong == nil || idle && !slip:
+	case unsure && !slip:
 		own := *k.Compiled // another host may reach the task for certain
 		own.Unfit, own.Words = diag.List{*wrong}, ""
 		k.Compiled = &own

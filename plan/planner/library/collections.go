@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -192,7 +193,7 @@ func (l *Library) NoModule(t *playbook.Task, in, chain []string) diag.Diagnostic
 	}
 	if d.Message, d.Hint = l.whyNoModule(t.ActionKey, in); d.Message == "" {
 		d.Message = fmt.Sprintf("there is no module `%s`", t.ActionKey)
-		d.Hint = "`moon actions` lists the actions; a plugin or a module in library/ can bring more"
+		d.Hint = cmp.Or(t.Slip, "`moon actions` lists the actions; a plugin or a module in library/ can bring more")
 	}
 	return d
 }
