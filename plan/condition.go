@@ -212,9 +212,8 @@ var outputAlone = pattern.New(`^\w+\.(stdout|stderr)(_lines)?$`)
 // undecidable reports a condition that is not known yet and will not be true or false then: the run would end at it.
 func (r *Renderer) undecidable(c Condition, missing []value.Missing) {
 	// A text that is known already may ask for what is not: that is a condition like others.
-	text, err := c.Compiled.Eval(r.Env)
-	embeds := c.Compiled.Embeds() && err == nil && text.Again == ""
-	if embeds && r.Report != nil && !r.running() && !r.Lenient && len(StepsOf(missing)) > 0 {
+	said := r.Report != nil && !r.running() && !r.Lenient && len(StepsOf(missing)) > 0
+	if text, err := c.Compiled.Eval(r.Env); c.Compiled.Embeds() && said && err == nil && text.Again == "" {
 		r.Failed = true
 		r.Report(diag.Diagnostic{
 			Pos: c.Value.Pos(), Width: Width(c.Value), Chain: r.Chain,

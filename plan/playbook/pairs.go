@@ -218,32 +218,11 @@ func (v Value) IsTemplate() bool {
 		return false
 	}
 	text := strings.TrimSpace(v.Text())
-	return strings.HasPrefix(text, "{{") && strings.HasSuffix(text, "}}") && closesAt(text) == len(text)
+	return strings.HasPrefix(text, "{{") && strings.HasSuffix(text, "}}") && !assigns.MatchString(text)
 }
 
-// closesAt is where the template ends that a text begins with: "{{ a }}={{ b }}" is a key and its value.
-func closesAt(text string) int {
-	open, quote := 0, byte(0)
-	for i := len("{{"); i < len(text); i++ {
-		switch c := text[i]; {
-		case quote != 0 && c == '\\':
-			i++
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '{':
-			open++
-		case c == '}' && open > 0:
-			open--
-		case strings.HasPrefix(text[i:], "}}"):
-			return i + len("}}")
-		}
-	}
-	return len(text) // its mistake is found where it is read
-}
+// assigns finds a template before =, as in "{{ a }}={{ b }}": that is a key and its value.
+var assigns = pattern.New(`^\{\{[^{}]*\}\}=`)
 
 // addEntries is a map with the entries of another behind its own.
 func (v Value) addEntries(other Value) Value {

@@ -180,7 +180,7 @@ func (l *Library) moduleIn(full string) (action string, found bool) {
 	return "", true
 }
 
-// NoModule says that there is no module of the name a task has.
+// NoModule says that the module is missing whose name a task has.
 func (l *Library) NoModule(t *playbook.Task, in, chain []string) diag.Diagnostic {
 	d := diag.Diagnostic{Pos: t.ActionPos, Width: utf8.RuneCountInString(t.ActionKey), Chain: chain}
 	if spec.ForWindows(t.ActionKey) {
