@@ -294,7 +294,9 @@ func (t *Text) printLine(step int, e events.StepOutput) {
 		mark = "!"
 	}
 	text := termtext.CleanName(steplog.Marked(e.Line, e.Dropped, e.Binary))
-	t.printf("%s%s %s", t.stepMargin(step), mark, text)
+	for _, part := range []string{t.stepMargin(step), mark, " ", text, "\n"} { // there may be millions: Fprintf takes as long as all the rest
+		_, _ = t.out.WriteString(part) // it keeps its first error
+	}
 	// Said once for each step.
 	if e.Dropped > 0 && !t.dropped[step] {
 		if t.dropped == nil {
