@@ -209,9 +209,8 @@ func Guarded(list []Condition) []string {
 // outputAlone is a condition that is nothing but what a command prints.
 var outputAlone = pattern.New(`^\w+\.(stdout|stderr)(_lines)?$`)
 
-// undecidable reports a condition that is not known yet and will not be true or false then: the run would end at it.
+// undecidable reports a condition that is not known yet and will not be true or false then, as text is, unless that is known already.
 func (r *Renderer) undecidable(c Condition, missing []value.Missing) {
-	// A text that is known already may ask for what is not: that is a condition like others.
 	said := r.Report != nil && !r.running() && !r.Lenient && len(StepsOf(missing)) > 0
 	if text, err := c.Compiled.Eval(r.Env); c.Compiled.Embeds() && said && err == nil && text.Again == "" {
 		r.Failed = true
