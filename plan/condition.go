@@ -231,10 +231,7 @@ func (r *Renderer) undecidable(c Condition, missing []value.Missing) {
 			return
 		}
 	}
-	kind := "a string"
-	if m[2] != "" {
-		kind = "a list"
-	}
+	kind := map[string]string{"": "a string", "_lines": "a list"}[m[2]]
 	d := diag.Diagnostic{
 		Pos: c.Value.Pos(), Width: utf8.RuneCountInString(FirstLine(c.Value.Text())), Chain: r.Chain,
 		Message: "the condition gives " + kind + ", not true or false", Hint: "say what must hold: `| length > 0`",
