@@ -216,6 +216,15 @@ func (t *Text) printEvent(r events.Record) {
 			t.printUnder(r.Step)
 		}
 		t.printWarning(e)
+	case events.StepConfirmed:
+		t.endFold()
+		if len(e.By) > 0 {
+			waits := ""
+			if e.Missing != "" {
+				waits = "; waits for " + e.Missing
+			}
+			t.printf("%s: confirmed by %s%s", t.bareText(t.stepName(r.Step)), t.bareText(termtext.CleanName(strings.Join(e.By, ", "))), waits)
+		}
 	case events.RunPaused:
 		t.endFold()
 		t.printf("paused: %s", e.Reason)
