@@ -269,7 +269,7 @@ func TestDecodeProblems(t *testing.T) {
 		{"script", args{"cmd": "  "}, "`script` has nothing to run; give the path of a script"},
 		{"script", args{"cmd": "a", "executable": "b 'c"}, "`executable` has a quote ' that is not closed"},
 		{"authorized_key", args{"user": "x", "key": "# none\n"}, "`key` has no key"},
-		{"authorized_key", args{"user": "x", "key": "https://x/y"}, "`key` must be the key, not its address; fetch it in a step before"},
+		{"authorized_key", args{"user": "x", "key": "https://x/y\nhttps://x/z"}, "`key` has an address among other lines; give the address alone, in a task of its own"},
 		{"authorized_key", args{"user": "x:", "key": "ssh-rsa AAAA"}, "`user` can have no blank, colon, comma or slash\n" +
 			"`key` has a line that is not a public key: \"ssh-rsa AAAA\"; it is what a file like id_ed25519.pub holds"},
 		{"authorized_key", args{"user": "x", "comment": "a\nb", "key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0pD5wzWBJ1DGPvzR5JqFtYVwLHcyrPBQxgBFkGmP0a"}, "`key_options` and `comment` do not make a line with the key"},
@@ -330,7 +330,7 @@ func TestDecodeProblems(t *testing.T) {
 		{"ini_file", args{"path": "/x", "option": "a", "value": "1\n2", "if_empty": true}, "`if_empty` is for a section and does not go with `option`\n`value` has more than one line\n`if_empty` goes with `state: absent` only"},
 		{"ini_file", args{"path": "/x", "section": " ", "state": "absent"}, "`ini_file` needs `section` or `option`"},
 		{"ini_file", args{"path": "/x", "option": "a", "value": 1, "values": 2, "follow": false}, "`ini_file` does not support `follow` yet; name what the link leads to"},
-		{"mount", args{"path": "x", "state": "mounted"}, "`path` must begin with /, found \"x\"; swap space has `path: none`, with `state: present` or `absent_from_fstab`\n`state: mounted` needs `src`\n`state: mounted` needs `fstype`"},
+		{"mount", args{"path": "x", "state": "mounted"}, "`path` must begin with /, found \"x\"; swap space has `path: none`, with `state: present`, `absent` or `absent_from_fstab`\n`state: mounted` needs `src`\n`state: mounted` needs `fstype`"},
 		{"mount", args{"path": "/x", "state": "present", "src": "-a", "fstype": "e\tf"}, "`src` cannot begin with a hyphen\n`fstype` has a tab or a line break"},
 		{"modprobe", args{"name": "../x", "params": "a=1 -f"}, "`name` must be that of a module like br_netfilter, found \"../x\"\n`params` has \"-f\", which begins with a hyphen; they are like numdummies=2"},
 		{"alternatives", args{"name": "a/b", "path": "/x", "slaves": []any{args{"name": "a", "path": "b", "link": "/c"}}}, "`name` must be a name like editor, found \"a/b\"\nitem 1 of `subcommands` must be a map with name, path and link, the latter two absolute"},
