@@ -152,3 +152,15 @@ func TestNothingIsAState(t *testing.T) {
 		}
 	}
 }
+
+// TestStandsFor has a playbook in a directory of a job be the one that was submitted, and no other playbook.
+func TestStandsFor(t *testing.T) {
+	StandFor("/tmp/moon-job", "/srv")
+	defer delete(alias, "/tmp/moon-job")
+	if a, b := Of("/state", "/tmp/moon-job", "site.yml"), Of("/state", "/srv", "site.yml"); a.Path() != b.Path() {
+		t.Errorf("%s is not %s", a.Path(), b.Path())
+	}
+	if a, b := Of("/state", "/tmp/moon-job-2", "site.yml"), Of("/state", "/srv", "site.yml"); a.Path() == b.Path() {
+		t.Error("another directory stands for it, too")
+	}
+}

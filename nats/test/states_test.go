@@ -198,25 +198,6 @@ func TestStateIsMovedToTheStream(t *testing.T) {
 	}
 }
 
-// TestStateOfAJob has a worker that does not have the playbook remove what a run on another machine has made: in its temporary directory it
-// counts as the playbook that was submitted.
-func TestStateOfAJob(t *testing.T) {
-	s := newSite(t)
-	s.do("a", 0, append([]string{"run"}, s.hosted("web1:one", "web1:two")...)...)
-	s.do("a", 0, append([]string{"submit", "--orphans", "remove", "--approve", "all"}, s.hosted("web1:one", "web1:three")...)...)
-	if err := os.Rename(s.path("playbook.yml"), s.path("hidden.yml")); err != nil {
-		t.Fatal(err)
-	}
-	s.begin("b", "worker")
-	s.until("the end of the job", func() bool { return strings.Contains(s.do("c", 0, "queue"), "done") })
-	if s.has("two") || !s.has("three") {
-		t.Errorf("there are two %v, three %v", s.has("two"), s.has("three"))
-	}
-	if got := s.made("c"); strings.Count(got, "created") != 2 || !strings.Contains(got, "/three") {
-		t.Errorf("a third machine sees\n%s", got)
-	}
-}
-
 // TestStatePermissions has users do what the configuration lets them: a watcher sees what runs have made, and records nothing.
 func TestStatePermissions(t *testing.T) {
 	s, as := newGuardedSite(t)
