@@ -134,6 +134,7 @@ var layers = map[string][]string{
 	"plan/eval/pyyaml":     {"internal/pattern", "plan/eval/value"},                                                                                             // values as text: it reads nothing
 	"internal/suggest":     {},                                                                                                                                  // names that do not exist are alike, whatever they name
 
+	"internal/notices":     {}, // files of modules: it knows nothing of moon
 	"internal/assault":     {}, // what tests say of themselves
 	"internal/assault/cmd": {"internal/assault"},
 	"internal/build":       {},              // what every program of moon may say of itself
@@ -148,6 +149,7 @@ var layers = map[string][]string{
 	"internal/test/fleet":   {},
 	"internal/test/hostile": {},
 	"internal/test/machine": {},
+	"internal/test/release": {},
 	"internal/test/screen":  {},
 	"internal/test/script":  {},
 	"internal/test/signals": {},

@@ -187,6 +187,9 @@ func commandPage(n *kong.Node) string {
 	p := newPage("moon-"+n.Name, n.Help)
 	p.request("SH", "SYNOPSIS")
 	leaves := n.Leaves(true)
+	if len(leaves) == 0 { // it has no commands of its own
+		leaves = []*kong.Node{n}
+	}
 	for i, leaf := range leaves {
 		if i > 0 {
 			p.request("br")
