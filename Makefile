@@ -18,13 +18,14 @@ STRIPPED = -ldflags='-s -w'
 build:
 	$(PLAIN) build ./...
 
-# What moon sends to hosts, where moon looks for it. It is small without inlining, and none of its work is of the processor's.
+# What moon sends to hosts, where moon looks for it. VERSION is that of the moon that is to send it, which takes no other. It is small without inlining, and none of its work is of the processor's.
 SYSTEMS ?= linux-amd64 linux-arm64 linux-arm linux-386 darwin-amd64 darwin-arm64 freebsd-amd64 freebsd-arm64
+VERSION ?= dev
 AGENTS  ?= $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/moon/agents
 agents: $(addprefix agent-,$(SYSTEMS)) ## the programs that hosts are sent, one for each of SYSTEMS, in AGENTS; without them moon sends itself
 
 agent-%:
-	GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) GOARM=7 $(PLAIN) build -trimpath -gcflags=all=-l $(STRIPPED) -o $(AGENTS)/$*/moon ./cmd/moon-agent
+	GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) GOARM=7 $(PLAIN) build -trimpath -gcflags=all=-l -ldflags='-s -w -X moon/internal/build.Version=$(VERSION)' -o $(AGENTS)/$*/moon ./cmd/moon-agent
 
 # What a release has besides programs: .goreleaser.yaml calls it before it builds. RELEASED are systems that a release is for, and whose modules
 # may differ.

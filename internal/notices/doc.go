@@ -2,5 +2,5 @@
 //
 //	go list -deps, for each system ──packages──▶ modules ──their directories──▶ files of licences ─▶ one text
 //
-// `make release-files` calls it. It fails where a module has no licence, as a release without it would be none.
+// `make release-files` calls it. It fails if a module has no licence: a release may not go without.
 package main
