@@ -20,7 +20,7 @@ var layers = map[string][]string{
 	"secret":               {}, // texts and nothing else: whatever shows or stores something must be able to ask it
 	"secret/vault":         {},
 	"events/fact":          {"events"},
-	"events/steplog":       {"secret"},
+	"events/steplog":       {"internal/termtext", "secret"},
 	"events/rundir":        {},                    // paths and nothing else: who writes a file of a run and who reads it ask the same place
 	"internal/diag":        {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
 	"plan/dialect":         {},                    // whatever a playbook becomes carries it

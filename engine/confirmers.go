@@ -70,7 +70,7 @@ func demandsPeople(p *plan.Plan) bool {
 	return false
 }
 
-// listenToOthers lets other users of this machine confirm what demands people. There is no way for them into the run's directory, so the
+// listenToOthers lets other users of this machine confirm what demands people. They cannot enter the run's directory, so the
 // socket is outside of it; the kernel says who they are.
 func (s *hearing) listenToOthers() {
 	if s.others != nil || s.cfg.RelayedOnly || !demandsPeople(s.state.Plan()) {
@@ -109,7 +109,7 @@ func (s *hearing) refuseOther(commands []events.Command) string {
 	return ""
 }
 
-// warnOfPeople says whom a run without a review waits for: there is no screen that shows it.
+// warnOfPeople says whom a run without a review waits for, which a screen would show.
 func (s *hearing) warnOfPeople(f fact.RunPaused) {
 	p := s.state.Plan()
 	if f.Reason != events.PauseConfirm || s.cfg.Options.Review || f.Step < 0 || p.Steps[f.Step].Confirmers == nil {

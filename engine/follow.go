@@ -156,7 +156,7 @@ func (f *follower) send(ctx context.Context) error {
 	}
 	select {
 	case f.out <- f.batch:
-		f.batch, f.text = nil, 0
+		f.batch, f.text = make([]events.Record, 0, min(len(f.batch), maxBatch)), 0
 		if f.handedOver != nil {
 			f.handedOver(f.since)
 		}

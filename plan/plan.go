@@ -274,8 +274,7 @@ type Step struct {
 	Args             map[string]any // rendered as far as known; open parts stay templates
 	Summary          string         // what it will do, on one line
 	Env              map[string]string
-	Cwd              string
-	Dir              string // directory of the file that holds the step
+	Cwd, Dir         string // Dir: of the file that holds the step
 	When             string // as written, conditions of includes and-ed in front
 	Action, Register string
 	Tags             []string

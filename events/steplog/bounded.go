@@ -2,8 +2,11 @@ package steplog
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"unicode/utf8"
+
+	"moon/internal/termtext"
 )
 
 // Bounded reads an attempt's output as Lines does, for those who pass it on: a line has at most 64 KiB, and what is not
@@ -14,6 +17,7 @@ type Bounded struct {
 	open  [2]*excerpt // of the streams, the line whose first piece has come and whose end has not
 	runs  [2]Excerpt  // of the streams, lines that are not text and that nothing has followed yet
 	ready []Excerpt
+	given int // of those
 	read  int // bytes since something was given out last
 }
 
@@ -47,6 +51,9 @@ func (b *Bounded) Close() error { return b.lines.Close() }
 
 // Next returns the next excerpt. Without one it returns false, as Lines.Next does. The text is valid until the next call.
 func (b *Bounded) Next() (Excerpt, bool, error) {
+	if b.given == len(b.ready) {
+		b.given, b.ready = 0, b.ready[:0]
+	}
 	for len(b.ready) == 0 {
 		// Much output that shows nothing still gives the caller a turn.
 		if b.read >= maxSilent {
@@ -64,8 +71,9 @@ func (b *Bounded) Next() (Excerpt, bool, error) {
 			return Excerpt{}, false, nil
 		}
 	}
-	e := b.ready[0]
-	b.ready, b.read = b.ready[1:], 0
+	e := b.ready[b.given]
+	b.given++
+	b.read = 0
 	return e, true, nil
 }
 
@@ -164,6 +172,10 @@ func isBinary(line []byte, after bool) bool {
 // countNonText counts the bytes that are neither UTF-8 nor what programs print to a terminal.
 func countNonText(line []byte) (bad int) {
 	for i := 0; i < len(line); {
+		if i+8 <= len(line) && termtext.Printable8(binary.LittleEndian.Uint64(line[i:])) {
+			i += 8
+			continue
+		}
 		c := line[i]
 		if c < utf8.RuneSelf {
 			if c < 0x20 && (c < '\a' || c > '\r') && c != '\x1b' || c == 0x7f {

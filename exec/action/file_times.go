@@ -39,7 +39,8 @@ func (s fileStep) planTimes() error {
 	if !access.IsZero() {
 		words = append(words, "access time "+access.Format(time.DateTime))
 	}
-	planAfter(s.c, events.ChangeUpdate, func(context.Context) error { return p.PathError(p.SetTimes(access, mod)) }, strings.Join(words, ", "))
+	touch := func(context.Context) error { return p.PathError(p.SetTimes(access, mod)) }
+	planAfter(s.c, events.ChangeUpdate, touch, strings.Join(words, ", "))
 	return nil
 }
 

@@ -36,7 +36,7 @@ func ReadFlags(words []string) (o Options, err error) {
 // Run is an agent until its input or ctx ends.
 func Run(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	if o.Kept {
-		// The copy on this machine is no longer needed once the process runs; its name goes first, so that no kill leaves it behind.
+		// The copy on this machine is no longer needed once the process runs; its name goes first, and a kill does not leave it behind.
 		go func() { _ = remote.Tend() }() // or the next one does
 	}
 	if o.Unlink {

@@ -300,7 +300,7 @@ func (f *Overlay) ID(kind, name string) (int, bool) {
 	return id, true
 }
 
-// firstStandIn is no id of a user where numbers are large enough for that, and elsewhere a large one.
+// firstStandIn lies above all ids of users where numbers go that far, and elsewhere above most.
 const firstStandIn = 1 << (30 + 10*(^uint(0)>>63))
 
 // standIns are the numbers that stand for users and groups who do not exist.

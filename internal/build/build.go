@@ -56,10 +56,10 @@ func ReadInfo() Info {
 func Check(path string) error {
 	own, ok := debug.ReadBuildInfo()
 	other, err := buildinfo.ReadFile(path)
-	if !ok || err != nil {
-		return nil // it is found out by asking it
+	var is, wanted []string
+	if ok && err == nil { // another kind of program is found out by asking it
+		is, wanted = sourcesOf(other), sourcesOf(own)
 	}
-	is, wanted := sourcesOf(other), sourcesOf(own)
 	if len(wanted) == 0 || slices.Equal(is, wanted) {
 		return nil
 	}

@@ -146,7 +146,8 @@ func (c *cache) add(host string, facts map[string]any) error {
 	}
 	maps.Copy(all, facts)
 	c.note(host, all)
-	text := value.AppendJSON(nil, value.Plain(value.Reveal(all)), value.Layout{Indent: 4, PythonNumbers: true, ASCII: true, Sorted: true}, 0)
+	layout := value.Layout{Indent: 4, PythonNumbers: true, ASCII: true, Sorted: true}
+	text := value.AppendJSON(nil, value.Plain(value.Reveal(all)), layout, 0)
 	if err := c.write(path, text); err != nil {
 		return fmt.Errorf("the facts of %s cannot be kept: %w", host, err)
 	}

@@ -2,6 +2,7 @@ package termtext
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"unicode"
@@ -65,7 +66,18 @@ func CleanName(name string) string {
 	return c.String()
 }
 
+// Printable8 reports whether eight bytes are printable ASCII, all at once: most output is.
+func Printable8(eight uint64) bool {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	small := (eight - 0x20*ones) &^ eight                     // below a space
+	del := ((eight ^ 0x7f*ones) - ones) & (eight ^ 0x80*ones) // equal to 0x7f
+	return (eight|small|del)&tops == 0
+}
+
 func printable(text []byte) bool {
+	for len(text) >= 8 && Printable8(binary.LittleEndian.Uint64(text)) {
+		text = text[8:]
+	}
 	for _, b := range text {
 		if b < 0x20 || b > 0x7e {
 			return false

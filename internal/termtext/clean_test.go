@@ -2,6 +2,7 @@ package termtext_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"regexp"
 	"strings"
 	"testing"
@@ -127,6 +128,21 @@ func TestStill(t *testing.T) {
 	} {
 		if got := termtext.Still([]byte(tt.text)); got != tt.want {
 			t.Errorf("%q became %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+// TestPrintable8 asks about each byte at each place, next to the ends of what is printable.
+func TestPrintable8(t *testing.T) {
+	for at := range 8 {
+		for _, around := range []byte{' ', 'a', '~'} {
+			for b := range 256 {
+				text := bytes.Repeat([]byte{around}, 8)
+				text[at] = byte(b)
+				if got, want := termtext.Printable8(binary.LittleEndian.Uint64(text)), b >= ' ' && b <= '~'; got != want {
+					t.Fatalf("%q: %t", text, got)
+				}
+			}
 		}
 	}
 }

@@ -389,8 +389,9 @@ func stepDocument(p *plan.Plan, s *plan.Step) stepJSON {
 		// Paths are shown as they are relative to the root, or two checkouts of one playbook would differ.
 		Cwd: p.Shown(s.Cwd), When: s.When, Register: s.Register, Place: placeOf(s), Approve: approveText(s.Approves), Tags: orEmpty(s.Tags),
 		Skipped:    s.ExcludedBy == plan.ByTags,
-		Prediction: s.Prediction, Confirm: s.Confirm, Confirmers: (*confirmersJSON)(s.Confirmers), Unknowns: []unknownJSON{}, Origin: originOf(s.Origin),
-		Host: s.Host, Scope: s.Scope, Policy: policyOf(s),
+		Prediction: s.Prediction, Confirm: s.Confirm, Confirmers: (*confirmersJSON)(s.Confirmers), Unknowns: []unknownJSON{},
+		Origin: originOf(s.Origin),
+		Host:   s.Host, Scope: s.Scope, Policy: policyOf(s),
 	}
 	if s.Deselected() {
 		j.LeftOut = s.ExcludedBy

@@ -401,7 +401,8 @@ func (m *Machine) Variable(name string, moment int, f func(*Binding) bool) bool 
 
 // InFacts finds a fact by its name in ansible_facts. There those of earlier runs that set_fact and modules gave have their own names.
 func (m *Machine) InFacts(key string, moment int, f func(*Binding) bool) bool {
-	return m.Handed.Before(key, moment, f) || m.Fact("ansible_"+strings.TrimPrefix(key, "ansible_"), moment, f) || m.storedFact(key, moment, f)
+	own := "ansible_" + strings.TrimPrefix(key, "ansible_")
+	return m.Handed.Before(key, moment, f) || m.Fact(own, moment, f) || m.storedFact(key, moment, f)
 }
 
 // storedNames are the names in ansible_facts of what earlier runs have kept.
@@ -417,7 +418,8 @@ func (m *Machine) storedNames(moment int) (names []string) {
 	return names
 }
 
-// IsGathered reports whether the facts of the host have been gathered and are still there, after all that is planned so far, in this run or in an earlier one.
+// IsGathered reports whether the facts of the host have been gathered and are still there, after all that is planned so far, in this run
+// or in an earlier one.
 func (m *Machine) IsGathered() bool {
 	if m.Gathered && !m.Hides(math.MaxInt) {
 		return true

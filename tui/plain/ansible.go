@@ -122,7 +122,7 @@ func (a *Ansible) printEvent(r events.Record) {
 		a.printRecap(e)
 	case events.RunStarted, events.StepTried, events.AttemptStarted, events.StepOmitted, events.PrintMessage, events.StepProgress,
 		events.VariableSet,
-		events.Notified, events.GateOpened, events.GateResolved, events.RunPaused, events.RunResumed, events.CommandAccepted,
+		events.Notified, events.GateOpened, events.StepConfirmed, events.GateResolved, events.RunPaused, events.RunResumed, events.CommandAccepted,
 		events.CommandRejected,
 		events.Gap:
 	}

@@ -216,6 +216,15 @@ func (t *Text) printEvent(r events.Record) {
 			t.printUnder(r.Step)
 		}
 		t.printWarning(e)
+	case events.StepConfirmed:
+		t.endFold()
+		if len(e.By) > 0 {
+			waits := ""
+			if e.Missing != "" {
+				waits = "; waits for " + e.Missing
+			}
+			t.printf("%s: confirmed by %s%s", t.bareText(t.stepName(r.Step)), t.bareText(termtext.CleanName(strings.Join(e.By, ", "))), waits)
+		}
 	case events.RunPaused:
 		t.endFold()
 		t.printf("paused: %s", e.Reason)
@@ -294,7 +303,9 @@ func (t *Text) printLine(step int, e events.StepOutput) {
 		mark = "!"
 	}
 	text := termtext.CleanName(steplog.Marked(e.Line, e.Dropped, e.Binary))
-	t.printf("%s%s %s", t.stepMargin(step), mark, text)
+	for _, part := range []string{t.stepMargin(step), mark, " ", text, "\n"} { // there may be millions: Fprintf takes as long as all the rest
+		_, _ = t.out.WriteString(part) // it keeps its first error
+	}
 	// Said once for each step.
 	if e.Dropped > 0 && !t.dropped[step] {
 		if t.dropped == nil {
