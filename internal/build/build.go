@@ -34,11 +34,15 @@ type Info struct {
 
 // ReadInfo says which moon this is.
 func ReadInfo() Info {
-	i := Info{Version: Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return i
+		info = &debug.BuildInfo{}
 	}
+	return infoOf(info)
+}
+
+func infoOf(info *debug.BuildInfo) Info {
+	i := Info{Version: Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
