@@ -11,8 +11,11 @@ func TestInfo(t *testing.T) {
 	here := runtime.GOOS + "/" + runtime.GOARCH
 	stamped := func(modified string) *debug.BuildInfo {
 		return &debug.BuildInfo{Settings: []debug.BuildSetting{
-			{Key: "-trimpath", Value: "true"}, {Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: "c0ffee"},
-			{Key: "vcs.time", Value: "2026-11-28T22:00:00Z"}, {Key: "vcs.modified", Value: modified},
+			{Key: "-trimpath", Value: "true"},
+			{Key: "vcs", Value: "git"},
+			{Key: "vcs.revision", Value: "c0ffee"},
+			{Key: "vcs.time", Value: "2026-11-28T22:00:00Z"},
+			{Key: "vcs.modified", Value: modified},
 		}}
 	}
 	for _, c := range []struct {

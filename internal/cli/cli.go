@@ -147,7 +147,7 @@ func newParser(call *app.Invocation, grammar any) *kong.Kong {
 
 // grammarFor makes the grammar that a call needs: a pointer to a struct with those fields of cli that are not commands, and the command
 // that the call begins with. To build the flags of all of them takes kong longer than anything else that moon does at its start.
-// The list of commands needs none of their flags. Whatever else a call begins with needs them all, and so do completion scripts and manuals.
+// The list of commands needs none of their flags. Whatever else a call begins with needs them all, and so do completions and manuals.
 func grammarFor(args []string) reflect.Value {
 	whole := reflect.TypeFor[cli]()
 	list := slices.Equal(args, []string{"--help"}) || slices.Equal(args, []string{"-h"})
@@ -157,7 +157,7 @@ func grammarFor(args []string) reflect.Value {
 			switch {
 			case list:
 				f.Type = reflect.TypeFor[struct{}]()
-			case strings.ToLower(f.Name) != args[0] || f.Type == reflect.TypeFor[manual.Completion](), f.Type == reflect.TypeFor[manual.Pages]():
+			case strings.ToLower(f.Name) != args[0], f.Type == reflect.TypeFor[manual.Completion](), f.Type == reflect.TypeFor[manual.Pages]():
 				continue
 			}
 			called = true

@@ -180,7 +180,8 @@ func TestContents(t *testing.T) {
 func copied(t *testing.T) (lines []struct {
 	from []string
 	to   string
-}) {
+},
+) {
 	t.Helper()
 	text, err := os.ReadFile("Dockerfile")
 	if err != nil {
