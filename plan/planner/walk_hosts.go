@@ -270,21 +270,18 @@ func (p *planner) planTaskScope(cs []*taskContext, t *playbook.Task) {
 	}
 	for _, c := range cs {
 		p.selectHost(c)
-		one := *c
 		if scope >= 0 {
-			one.scope = scope
+			c.scope = scope
 		}
-		one.path = base + "@" + c.on.Name
-		one.group = len(p.plan.Steps)
-		one.once = once
+		c.path, c.group, c.once = base+"@"+c.on.Name, len(p.plan.Steps), once
 		if t.Loop.Kind == playbook.NoLoop {
 			if p.HasRoom(1, t.Pos, c.chain) {
-				p.planOne(&one, t)
+				p.planOne(c, t)
 			}
 		} else {
-			p.loopOnHost(&one, t)
+			p.loopOnHost(c, t)
 		}
-		p.notify(&one)
+		p.notify(c)
 		if p.Full {
 			break
 		}

@@ -68,20 +68,27 @@ func (p *playsState) findItems(c *taskContext, t *playbook.Task, late []value.Mi
 // planOne plans a step, behind one that finds the host to delegate it to, and keys that the plan must know, where only the run knows them.
 func (p *playsState) planOne(c *taskContext, t *playbook.Task) {
 	late := p.lateDelegate(c, t)
-	of := &plan.Finding{Src: t}
+	of := plan.Finding{Src: t}
 	if len(late) > 0 {
 		of.Name = c.delegate
 	}
-	late = p.lateKeys(c, t, of, late)
-	with := *c
-	if len(late) == 0 || !p.opens(t, late) {
-		if place.Includes(t) {
-			with.settled = p.settledWithout(c, t)
-		}
+	late = p.lateKeys(c, t, &of, late)
+	switch {
+	case len(late) > 0 && p.opens(t, late):
+		p.planFinding(c, t, of)
+	case place.Includes(t):
+		with := *c
+		with.settled = p.settledWithout(c, t)
 		p.planStep(&with, t) // which reports what is missing
-		return
+	default:
+		p.planStep(c, t)
 	}
-	if with.finds = of; !of.Name.IsZero() {
+}
+
+// planFinding plans a step with keys that the run finds, and the task itself if it has found them.
+func (p *playsState) planFinding(c *taskContext, t *playbook.Task, of plan.Finding) {
+	with := *c
+	if with.finds = &of; !of.Name.IsZero() {
 		p.hosts()
 	}
 	with.onlyFinds()
