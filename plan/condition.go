@@ -209,9 +209,10 @@ func Guarded(list []Condition) []string {
 // outputAlone is a condition that is nothing but what a command prints.
 var outputAlone = pattern.New(`^\w+\.(stdout|stderr)(_lines)?$`)
 
-// undecidable reports a condition that is not known yet and will not be true or false then: the run would end at it.
+// undecidable reports a condition that is not known yet and will not be true or false then, as text is, unless that is known already.
 func (r *Renderer) undecidable(c Condition, missing []value.Missing) {
-	if c.Compiled.Embeds() && r.Report != nil && !r.running() && !r.Lenient && len(StepsOf(missing)) > 0 {
+	said := r.Report != nil && !r.running() && !r.Lenient && len(StepsOf(missing)) > 0
+	if text, err := c.Compiled.Eval(r.Env); c.Compiled.Embeds() && said && err == nil && text.Again == "" {
 		r.Failed = true
 		r.Report(diag.Diagnostic{
 			Pos: c.Value.Pos(), Width: Width(c.Value), Chain: r.Chain,
@@ -230,10 +231,7 @@ func (r *Renderer) undecidable(c Condition, missing []value.Missing) {
 			return
 		}
 	}
-	kind := "a string"
-	if m[2] != "" {
-		kind = "a list"
-	}
+	kind := map[string]string{"": "a string", "_lines": "a list"}[m[2]]
 	d := diag.Diagnostic{
 		Pos: c.Value.Pos(), Width: utf8.RuneCountInString(FirstLine(c.Value.Text())), Chain: r.Chain,
 		Message: "the condition gives " + kind + ", not true or false", Hint: "say what must hold: `| length > 0`",

@@ -59,8 +59,8 @@ func checkAssertions(ctx context.Context, a *exec.Attempt, effects bool) exec.Re
 	if u, ok := errors.AsType[unmet](err); ok {
 		r := exec.Result{Outcome: events.Failed, Error: u.message, Fields: map[string]any{"assertion": u.assertion, "evaluated_to": false}}
 		r.Fields["msg"] = a.ChooseWords(u.message, "Assertion failed")
-		if args.FailMsg != "" {
-			r.Error, r.Fields["msg"] = args.FailMsg, args.FailMsg
+		if !noMessage(args.FailMsg) {
+			r.Error, r.Fields["msg"] = printValue(args.FailMsg), args.FailMsg
 		}
 		return r
 	}
@@ -71,15 +71,18 @@ func checkAssertions(ctx context.Context, a *exec.Attempt, effects bool) exec.Re
 		return exec.UnknownChange("would check what a dry run does not know: what a command or a server says, or a file that an earlier step changes")
 	}
 	message := args.SuccessMsg
-	if message == "" {
+	if noMessage(message) {
 		message = a.ChooseWords("all assertions hold", "All assertions passed")
 	}
 	r := exec.Result{Outcome: events.OK, Fields: map[string]any{"msg": message}}
-	if !args.Quiet && args.SuccessMsg != "" {
-		r.Message = message
+	if !args.Quiet && !noMessage(args.SuccessMsg) {
+		r.Message = printValue(message)
 	}
 	return r
 }
+
+// noMessage reports whether no message was given.
+func noMessage(msg any) bool { return msg == nil || msg == "" }
 
 func checkConditions(a *exec.Attempt, conditions []string) error {
 	for _, condition := range conditions {

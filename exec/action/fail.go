@@ -13,8 +13,8 @@ var _ = exec.Register("fail", exec.Action{Run: runFail, Effect: events.ChangeNon
 
 func runFail(_ context.Context, a *exec.Attempt) exec.Result {
 	msg := a.Args.(*spec.FailArgs).Msg
-	if msg == "" {
+	if noMessage(msg) {
 		msg = a.ChooseWords("failed as the playbook asks", "Failed as requested from task")
 	}
-	return exec.Result{Outcome: events.Failed, Error: msg, Class: fault.Fatal, Fields: map[string]any{"msg": msg}}
+	return exec.Result{Outcome: events.Failed, Error: printValue(msg), Class: fault.Fatal, Fields: map[string]any{"msg": msg}}
 }

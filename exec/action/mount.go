@@ -128,7 +128,7 @@ func (s *mountStep) planState(ctx context.Context) error {
 		if inFstab && mounted {
 			s.planUnmount()
 		}
-		if inFstab && isPresent(s.args.Path) {
+		if inFstab && s.args.Path != "none" && isPresent(s.args.Path) {
 			s.c.AddFile(events.ChangeDelete, s.args.Path)
 			planAfter(s.c, events.ChangeDelete, func(context.Context) error { return os.Remove(s.args.Path) }, "directory removed")
 		}

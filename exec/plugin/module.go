@@ -176,7 +176,7 @@ func (r *Registry) collectionModule(full string) (*spec.Action, error) {
 		return nil, &spec.PluginError{Text: err.Error()}
 	case !known:
 		return nil, &spec.PluginError{Text: "there is no action `" + full + "`"}
-	case r.search.Collections.Acts(name):
+	case r.search.Collections.Acts(name) && !spec.Searches(name):
 		return nil, refusedAction("the module "+name, "in the collection")
 	}
 	text, err := readHead(path)

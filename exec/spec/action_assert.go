@@ -2,6 +2,7 @@ package spec
 
 import (
 	"reflect"
+	"slices"
 	"time"
 )
 
@@ -11,8 +12,8 @@ type AssertArgs struct {
 	Command    *AssertCommand `arg:"command" doc:"A shell command that must end with a given exit status."`
 	File       *AssertFile    `arg:"file" doc:"What must be true of a file."`
 	HTTP       *AssertHTTP    `arg:"http" doc:"What an HTTP server must answer."`
-	SuccessMsg string         `arg:"success_msg" implied:"all assertions hold" doc:"The message when everything holds."`
-	FailMsg    string         `arg:"fail_msg,msg" implied:"names the assertion that does not hold" doc:"The error when a condition does not hold."`
+	SuccessMsg any            `arg:"success_msg" implied:"all assertions hold" doc:"The message when everything holds: text, or a list of texts."`
+	FailMsg    any            `arg:"fail_msg,msg" implied:"names the assertion that does not hold" doc:"The error when a condition does not hold: text, or a list of texts."`
 	Quiet      bool           `arg:"quiet" default:"false" doc:"Do not print the success message."`
 }
 
@@ -73,6 +74,12 @@ var _ = declareAction(&Action{
 func (a *AssertArgs) validateArgs(func(string) bool) []Problem {
 	if len(a.That) == 0 && a.Command == nil && a.File == nil && a.HTTP == nil {
 		return []Problem{{"", "`assert` has nothing to check", "give `that`, `command`, `file` or `http`"}}
+	}
+	for field, msg := range map[string]any{"success_msg": a.SuccessMsg, "fail_msg": a.FailMsg} {
+		list, isList := msg.([]any)
+		if _, isText := msg.(string); msg != nil && !isText && !isList || slices.ContainsFunc(list, func(v any) bool { _, ok := v.(string); return !ok }) {
+			return []Problem{{field, "`" + field + "` must be text, or a list of texts, found " + nameValue(msg), "put it into quotes"}}
+		}
 	}
 	// Absence is all that can be asked of a file that must not be there.
 	if f := a.File; f != nil && f.Exists != nil && !*f.Exists &&

@@ -56,8 +56,8 @@ func (a *CopyArgs) validateArgs(given func(string) bool) []Problem {
 	case !given("src") && !given("content"):
 		add("src", "`copy` needs `src` or `content`", "")
 	}
-	if a.Mode.Preserve() && !given("src") {
-		add("mode", "`mode: preserve` needs `src`", "")
+	if a.Mode.Preserve() && !given("src") { // as in Ansible, whose source is then a temporary file
+		a.Mode, _ = ParseMode("0600")
 	}
 	if a.DirMode.Preserve() {
 		add("directory_mode", "`directory_mode` cannot be preserve", "remove it: without it directories have the modes of src")

@@ -4,7 +4,7 @@ import "reflect"
 
 // FailArgs are the arguments of fail.
 type FailArgs struct {
-	Msg string `arg:"msg,message" implied:"failed as the playbook asks" doc:"The error."`
+	Msg any `arg:"msg,message" implied:"failed as the playbook asks" doc:"The error: text, or a list or map of it."`
 }
 
 var _ = declareAction(&Action{

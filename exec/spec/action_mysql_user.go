@@ -21,6 +21,7 @@ type MysqlUserArgs struct {
 	Priv               any            `arg:"priv" doc:"What it may do: DB.TABLE:PRIVILEGE,PRIVILEGE/DB.TABLE:…, or a map of DB.TABLE to PRIVILEGE,PRIVILEGE. GRANT lets it pass them on."`
 	AppendPrivs        bool           `arg:"append_privs" default:"false" doc:"Keep privileges that priv does not list."`
 	SubtractPrivs      bool           `arg:"subtract_privs" default:"false" doc:"Revoke what priv lists, and keep the rest."`
+	ColumnCase         bool           `arg:"column_case_sensitive" default:"true" doc:"Keep the names of columns in priv as they are written. false makes capitals of them, as older versions of Ansible's module do."`
 	TLSRequires        map[string]any `arg:"tls_requires" implied:"none" doc:"What the user's connections must have: ssl, x509, or any of subject, issuer and cipher."`
 	Plugin             string         `arg:"plugin" doc:"The plugin that authenticates the user."`
 	PluginHashString   string         `arg:"plugin_hash_string" doc:"The hash that it compares with."`
@@ -106,6 +107,13 @@ func (a *MysqlUserArgs) validateArgs(func(string) bool) []Problem {
 	}
 	var more []Problem
 	a.Privileges, more = readGrants(a.Priv, !a.SubtractPrivs)
+	if !a.ColumnCase {
+		for _, g := range a.Privileges {
+			for i := range g.Privileges {
+				g.Privileges[i] = strings.ToUpper(g.Privileges[i])
+			}
+		}
+	}
 	problems = append(problems, more...)
 	a.Requires, more = readRequires(a.TLSRequires)
 	problems = append(problems, more...)

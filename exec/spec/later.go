@@ -109,6 +109,11 @@ func ForWindows(name string) bool {
 	return strings.HasPrefix(name, "win_")
 }
 
+// NotForWindows is what is said of a module by that name as it is written.
+func NotForWindows(key string) (message, hint string) {
+	return "`" + key + "` is for Windows hosts, which moon does not manage", "leave the tasks of these hosts to ansible-playbook"
+}
+
 // ActionLater gives the way out for an action that there is not yet.
 func ActionLater(name string) (way string, ok bool) {
 	for _, collection := range []string{BuiltinPrefix, "ansible.posix.", "community.general."} {

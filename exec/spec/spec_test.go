@@ -330,7 +330,7 @@ func TestDecodeProblems(t *testing.T) {
 		{"ini_file", args{"path": "/x", "option": "a", "value": "1\n2", "if_empty": true}, "`if_empty` is for a section and does not go with `option`\n`value` has more than one line\n`if_empty` goes with `state: absent` only"},
 		{"ini_file", args{"path": "/x", "section": " ", "state": "absent"}, "`ini_file` needs `section` or `option`"},
 		{"ini_file", args{"path": "/x", "option": "a", "value": 1, "values": 2, "follow": false}, "`ini_file` does not support `follow` yet; name what the link leads to"},
-		{"mount", args{"path": "x", "state": "mounted"}, "`path` must begin with /, found \"x\"; swap space has `path: none`, with `state: present` or `absent_from_fstab`\n`state: mounted` needs `src`\n`state: mounted` needs `fstype`"},
+		{"mount", args{"path": "x", "state": "mounted"}, "`path` must begin with /, found \"x\"; swap space has `path: none`, with `state: present`, `absent` or `absent_from_fstab`\n`state: mounted` needs `src`\n`state: mounted` needs `fstype`"},
 		{"mount", args{"path": "/x", "state": "present", "src": "-a", "fstype": "e\tf"}, "`src` cannot begin with a hyphen\n`fstype` has a tab or a line break"},
 		{"modprobe", args{"name": "../x", "params": "a=1 -f"}, "`name` must be that of a module like br_netfilter, found \"../x\"\n`params` has \"-f\", which begins with a hyphen; they are like numdummies=2"},
 		{"alternatives", args{"name": "a/b", "path": "/x", "slaves": []any{args{"name": "a", "path": "b", "link": "/c"}}}, "`name` must be a name like editor, found \"a/b\"\nitem 1 of `subcommands` must be a map with name, path and link, the latter two absolute"},

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"moon/exec/spec"
@@ -12,6 +14,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/eval/value"
 	"moon/plan/playbook"
+	"moon/plan/vars"
 	"moon/secret/vault"
 )
 
@@ -220,7 +223,11 @@ func (b *Bound) fillOpen(call *plan.Call, r *plan.Renderer) {
 func (b *Bound) become(call *plan.Call, r *plan.Renderer) {
 	k := b.Step.Task
 	call.Become, call.Roams, call.BecomePassword = b.Step.Become, k.Cwd.IsZero(), k.BecomePassword
-	if call.Become == nil || k.BecomeUser.IsZero() {
+	if call.Become == nil {
+		return
+	}
+	b.becomeBy(call, r)
+	if k.BecomeUser.IsZero() {
 		return
 	}
 	user := r.Text(k.BecomeUser)
@@ -232,6 +239,24 @@ func (b *Bound) become(call *plan.Call, r *plan.Renderer) {
 	// Only without a connection: who moon is here says nothing about another machine.
 	if user == b.plan.Basis.O.User && b.Step.Conn == nil {
 		call.Become = nil
+	}
+}
+
+// becomeBy says by what it becomes another user, where that is only known now.
+func (b *Bound) becomeBy(call *plan.Call, r *plan.Renderer) {
+	written := b.Step.Task.BecomeMethod
+	if written.IsZero() {
+		return
+	}
+	method := strings.TrimPrefix(r.Text(written), spec.BuiltinPrefix)
+	switch {
+	case method == "" || len(r.Missing) > 0 || r.Failed:
+	case !slices.Contains(vars.BecomeMethods, method):
+		r.Report(diag.Diagnostic{
+			Pos: written.Pos(), Message: "the become method `" + method + "` is not supported", Hint: "moon has " + strings.Join(vars.BecomeMethods, ", "),
+		})
+	default:
+		call.Become = &plan.Become{User: call.Become.User, Method: method}
 	}
 }
 

@@ -207,6 +207,7 @@ func (inv *Inventory) varsFile(path string) []*Layer {
 		inv.failAt(inv.fileStart(path), "", "the file of variables cannot be read: %s", reasonOf(err))
 		return nil
 	}
+	f.LastCounts = true
 	v, ok := playbook.ParseVars(f, inv.ds)
 	if !ok {
 		return nil

@@ -11,6 +11,7 @@ import (
 
 // readYAML reads an inventory whose keys are groups, each with hosts, vars and children.
 func (inv *Inventory) readYAML(f *playbook.File) {
+	f.LastCounts = true
 	root, ok := playbook.Document(f, inv.ds)
 	if !ok {
 		return

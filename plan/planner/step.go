@@ -99,19 +99,15 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	}
 	f.At("vars")
 	idle := s.Excluded || s.Prediction == plan.WillSkip
-	if t.Absent && !idle {
-		p.ReportNoModule(t, c.collections, c.chain)
-	}
-	if k.Refused != nil && !idle {
-		p.Report(*k.Refused)
-	}
+	unsure := c.play != nil && !v.Known && !r.Failed
+	p.RefuseAction(k, idle, unsure, func() diag.Diagnostic { return p.NoModule(t, c.collections, c.chain) })
 	if !idle {
 		renderVars(false)
 	}
 	s.Frame = p.frame(c, own)
 	e.Frame = s.Frame
 	// As in Ansible, which looks at the rest of a task when its condition holds: what may never be needed is not a mistake yet.
-	r.Lenient, r.Idle, r.Unsure = idle, idle && c.form.forgives(), c.play != nil && !v.Known && !r.Failed
+	r.Lenient, r.Idle, r.Unsure = idle, idle && c.form.forgives(), unsure
 	r.Guards = plan.Guarded(k.When)
 
 	// The condition itself lacks a value of a step that is excluded: nothing else of the step counts any more.

@@ -45,6 +45,9 @@ type File struct {
 	numbers   map[*yaml.Node]any  // what the library takes for text
 	literal   map[*yaml.Node]bool // texts that are no templates, whatever is in them: !unsafe
 
+	// LastCounts says that of keys that are given twice the last counts, with a warning, as in what Ansible reads; otherwise it is a mistake.
+	LastCounts bool
+
 	split   sync.Once // a screen may ask from anywhere
 	lines   []string
 	refused bool // too large to be shown
@@ -72,6 +75,17 @@ func (f *File) Lines() []string {
 
 // readDocument parses the file's one document. On a mistake that leaves nothing to go on with, ok is false.
 func readDocument(f *File, ds *diag.List) (v Value, ok bool) {
+	return readEither(f, ds, func(Value) bool { return false })
+}
+
+// readOfPlays parses a document of plays, of their tasks, or of what their roles say of themselves.
+func readOfPlays(f *File, ds *diag.List) (v Value, ok bool) {
+	f.LastCounts = true
+	return readDocument(f, ds)
+}
+
+// readEither parses the file's one document, of which only its content says whether it is one of plays.
+func readEither(f *File, ds *diag.List, ofPlays func(Value) bool) (v Value, ok bool) {
 	// The mark that some editors put in front is not part of the first key.
 	text := bytes.TrimPrefix(f.Text, []byte("\xef\xbb\xbf"))
 	f.Text = text
@@ -127,6 +141,7 @@ func readDocument(f *File, ds *diag.List) (v Value, ok bool) {
 		// Keys are looked at only in a bounded document: aliases could make the walk endless.
 		return Value{}, false
 	}
+	f.LastCounts = f.LastCounts || ofPlays(Value{root, f})
 	c.checkKeys(root)
 	return Value{root, f}, true
 }
@@ -377,7 +392,7 @@ func (c *checker) decryptValue(n *yaml.Node) {
 func (c *checker) checkKeys(n *yaml.Node) {
 	c.checkTag(n)
 	if n.Kind == yaml.MappingNode {
-		first := map[string]*yaml.Node{}
+		first := map[string]int{} // where each key is in n.Content
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]
 			if key.Kind == yaml.AliasNode {
@@ -396,23 +411,37 @@ func (c *checker) checkKeys(n *yaml.Node) {
 				c.mergeKeys(n.Content[i+1])
 				continue
 			}
-			if old, ok := first[key.Value]; ok {
+			if at, ok := first[key.Value]; ok {
 				if c.ds.Full() {
 					return
 				}
-				c.ds.Add(diag.Diagnostic{
-					Pos:     diag.Pos{File: c.f.Name, Line: n.Content[i].Line, Column: n.Content[i].Column},
-					Width:   utf8.RuneCountInString(key.Value),
-					Message: fmt.Sprintf("key `%s` is given twice; it is also on line %d", key.Value, old.Line), Hint: "remove one of them",
-				})
+				if c.repeats(n, at, i, key.Value); c.f.LastCounts {
+					i -= 2
+				}
 				continue
 			}
-			first[key.Value] = n.Content[i]
+			first[key.Value] = i
 		}
 	}
 	for _, child := range n.Content {
 		c.checkKeys(child)
 	}
+}
+
+// repeats reports a key of a map whose pairs begin at two places. Where the last counts, that takes the place of the first.
+func (c *checker) repeats(n *yaml.Node, first, again int, name string) {
+	key := n.Content[again]
+	d := diag.Diagnostic{
+		Pos:     diag.Pos{File: c.f.Name, Line: key.Line, Column: key.Column},
+		Width:   utf8.RuneCountInString(name),
+		Message: fmt.Sprintf("key `%s` is given twice; it is also on line %d", name, n.Content[first].Line), Hint: "remove one of them",
+	}
+	if c.f.LastCounts {
+		d.Severity, d.Message = diag.Warning, d.Message+". The last one counts"
+		n.Content[first], n.Content[first+1] = key, n.Content[again+1]
+		n.Content = slices.Delete(n.Content, again, again+2)
+	}
+	c.ds.Add(d)
 }
 
 func (c *checker) mergeKeys(n *yaml.Node) {

@@ -218,8 +218,11 @@ func (v Value) IsTemplate() bool {
 		return false
 	}
 	text := strings.TrimSpace(v.Text())
-	return strings.HasPrefix(text, "{{") && strings.HasSuffix(text, "}}")
+	return strings.HasPrefix(text, "{{") && strings.HasSuffix(text, "}}") && !assigns.MatchString(text)
 }
+
+// assigns finds a template before =, as in "{{ a }}={{ b }}": that is a key and its value.
+var assigns = pattern.New(`^\{\{[^{}]*\}\}=`)
 
 // addEntries is a map with the entries of another behind its own.
 func (v Value) addEntries(other Value) Value {

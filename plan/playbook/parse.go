@@ -52,7 +52,7 @@ func init() {
 func Parse(f *File, actions Actions, ds *diag.List) *Playbook {
 	p := &parser{dialect: stepForm, file: f, actions: actions, ds: ds}
 	pb := &Playbook{File: f}
-	root, ok := readDocument(f, ds)
+	root, ok := readEither(f, ds, func(root Value) bool { return root.Kind() == List && holdsPlays(root, actions) })
 	if !ok {
 		return pb
 	}

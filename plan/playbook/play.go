@@ -127,7 +127,7 @@ var playKeys = map[string]*PlayKey{}
 // ParsePlays reads a file of plays, as import_playbook names it.
 func ParsePlays(f *File, actions Actions, ds *diag.List) []*Play {
 	p := &parser{dialect: playForm, file: f, actions: actions, ds: ds}
-	root, ok := readDocument(f, ds)
+	root, ok := readOfPlays(f, ds)
 	if !ok {
 		return nil
 	}
@@ -153,7 +153,7 @@ func ParseHandlers(f *File, actions Actions, ds *diag.List) []*Task {
 }
 
 func parseTasks(p *parser) []*Task {
-	root, ok := readDocument(p.file, p.ds)
+	root, ok := readOfPlays(p.file, p.ds)
 	if !ok {
 		return nil
 	}
@@ -227,7 +227,7 @@ type TasksOf struct {
 func ParseMeta(f *File, actions Actions, ds *diag.List) *RoleMeta {
 	p := &parser{dialect: playForm, file: f, actions: actions, ds: ds}
 	meta := &RoleMeta{}
-	root, ok := readDocument(f, ds)
+	root, ok := readOfPlays(f, ds)
 	if !ok || root.Kind() == Null {
 		return meta
 	}
@@ -395,7 +395,7 @@ func (p playsParser) importPlaybook(pl *Play, at Entry) {
 		case c.Key == "tags" && at.Value.Kind() == String:
 			pl.Tags = append(pl.Tags, c.Value)
 		case at.Value.Kind() == String:
-			p.errorf(c.Pos, utf8.RuneCountInString(c.Key), "variables go under `vars:`", "unknown key `%s` of `import_playbook:`", c.Key)
+			p.warnf(c.Pos, "variables go under `vars:`", "`%s` does nothing: Ansible ignores what stands behind the path, but for tags", c.Key)
 		}
 	}
 	if pl.Import.Text() == "" {

@@ -255,17 +255,10 @@ func (p *parser) readAction(t *Task, e Entry) {
 func (p *parser) actionOf(t *Task, e Entry, name string) {
 	var ok bool
 	if t.Action, ok = p.actions.Canonical(name); !ok {
-		t.Action = ""
-		slip := ""
+		t.Action, t.Absent = "", true // whether it matters shows when collections were searched, and the task's condition is known
 		// A dotted name belongs to a collection, so it is not a typing error of one of ours.
 		if !strings.Contains(name, ".") && !p.actions.isLater(e.Key) {
-			slip = suggest.DidYouMean(name, p.taskWords())
-		}
-		switch {
-		case slip == "": // whether it matters shows when the task's condition is known
-			t.Absent = true
-		case !p.ds.Full():
-			p.errorf(t.ActionPos, utf8.RuneCountInString(e.Key), slip, "there is no module `%s`", e.Key)
+			t.Slip = suggest.DidYouMean(name, p.taskWords())
 		}
 	}
 	p.actionArgs(t, e)

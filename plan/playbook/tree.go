@@ -196,11 +196,12 @@ type Task struct {
 	Action    string // canonical name
 	ActionKey string // as written
 	ActionPos diag.Pos
-	Absent    bool  // of plays: no module of this name is known, nor one that may have been meant
-	Args      Value // of the action, the include's path, the vars …
-	ExtraArgs Value // `args`
-	ArgsFrom  Value // of plays: `args`, as a template that gives a map
-	With      Value // the parameters of a preset: a map
+	Absent    bool   // of plays: no module of this name is known
+	Slip      string // of an absent one: the hint at what may have been meant
+	Args      Value  // of the action, the include's path, the vars …
+	ExtraArgs Value  // `args`
+	ArgsFrom  Value  // of plays: `args`, as a template that gives a map
+	With      Value  // the parameters of a preset: a map
 
 	Name        Value
 	ID          string

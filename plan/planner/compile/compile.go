@@ -238,6 +238,9 @@ func (c *Compiler) declaration(k *plan.Compiled, chain []string) *spec.Action {
 		k.Refused = &diag.Diagnostic{
 			Pos: t.ActionPos, Width: utf8.RuneCountInString(t.ActionKey), Chain: chain, Hint: hint, Message: err.Error(),
 		}
+		if spec.ForWindows(t.Action) {
+			k.Refused.Message, k.Refused.Hint = spec.NotForWindows(t.ActionKey)
+		}
 		return nil
 	}
 	if c.plan.Declared == nil {
@@ -457,6 +460,26 @@ func (c *Compiler) misfit(words string, d diag.Diagnostic) {
 		c.reading.Words = words
 	}
 	c.reading.Unfit.Add(d)
+}
+
+// RefuseAction says that a task may run whose action cannot be used, or is not known, if so: absent says what is wrong then. Roles have
+// tasks for machines of other kinds: where one is left out that does not matter, and where its condition is open it is left to the run, in
+// which the task fails if it is reached. A name that nobody knows and that is near to another is a slip, and a mistake of the text anyway.
+func (c *Compiler) RefuseAction(k *plan.Task, idle, unsure bool, absent func() diag.Diagnostic) {
+	wrong, slip := k.Refused, false
+	if k.Src.Absent && (!idle || k.Src.Slip != "") {
+		d := absent()
+		wrong, slip = &d, k.Src.Slip != "" && d.Hint == k.Src.Slip
+	}
+	switch {
+	case wrong == nil || idle && !slip:
+	case unsure && !slip:
+		own := *k.Compiled // another host may reach the task for certain
+		own.Unfit, own.Words = diag.List{*wrong}, ""
+		k.Compiled = &own
+	default:
+		c.problems.Report(*wrong)
+	}
 }
 
 // ReportUnfit reports what is wrong with how the arguments of a task are written. Where it may fail, or may not be reached, that is left to

@@ -99,7 +99,12 @@ func (c *Connector) BecomeOnHost(s *plan.Step, k *plan.Task, place Place, host s
 		return true
 	})
 	if v, ok := find("ansible_become_method"); ok {
-		method = value.Text(value.Plain(v))
+		if _, open := v.(value.Unknown); open { // a task may set it, or none
+			k.BecomeMethod = playbook.Written(place.Pos, "{{ ansible_become_method | default('') }}")
+			r.Text(k.BecomeMethod)
+		} else {
+			method = value.Text(value.Plain(v))
+		}
 	}
 	switch strings.TrimPrefix(method, "ansible.builtin.") {
 	case "sudo", "su", "doas":

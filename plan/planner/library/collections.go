@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"moon/exec/spec"
+	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/collection"
 	"moon/plan/playbook"
@@ -178,25 +180,22 @@ func (l *Library) moduleIn(full string) (action string, found bool) {
 	return "", true
 }
 
-// ReportNoModule says that there is no module of the name a task has. Roles have tasks for machines of other kinds: where it is known that
-// a task is left out, it does not matter.
-func (l *Library) ReportNoModule(t *playbook.Task, in, chain []string) {
-	report := func(hint, format string, args ...any) {
-		l.problems.Errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain, hint, format, args...)
-	}
+// NoModule says that the module is missing whose name a task has.
+func (l *Library) NoModule(t *playbook.Task, in, chain []string) diag.Diagnostic {
+	d := diag.Diagnostic{Pos: t.ActionPos, Width: utf8.RuneCountInString(t.ActionKey), Chain: chain}
 	if spec.ForWindows(t.ActionKey) {
-		report("leave the tasks of these hosts to ansible-playbook", "`%s` is for Windows hosts, which moon does not manage", t.ActionKey)
-		return
+		d.Message, d.Hint = spec.NotForWindows(t.ActionKey)
+		return d
 	}
 	if way, ok := spec.ActionLater(t.ActionKey); ok {
-		report(way, "`%s` is not supported yet", t.ActionKey)
-		return
+		d.Hint, d.Message = way, fmt.Sprintf("`%s` is not supported yet", t.ActionKey)
+		return d
 	}
-	if why, hint := l.whyNoModule(t.ActionKey, in); why != "" {
-		report(hint, "%s", why)
-		return
+	if d.Message, d.Hint = l.whyNoModule(t.ActionKey, in); d.Message == "" {
+		d.Message = fmt.Sprintf("there is no module `%s`", t.ActionKey)
+		d.Hint = cmp.Or(t.Slip, "`moon actions` lists the actions; a plugin or a module in library/ can bring more")
 	}
-	report("`moon actions` lists the actions; a plugin or a module in library/ can bring more", "there is no module `%s`", t.ActionKey)
+	return d
 }
 
 // whyNoModule says why a name of a module means nothing where these collections are searched, and what to do. It is "" if they do not know
@@ -227,7 +226,7 @@ func (l *Library) whyNoModule(key string, in []string) (why, hint string) {
 			return fmt.Sprintf("there is no module `%s`", key), l.suggestCollection(missing.Collection)
 		case len(missing.Trail) > 1:
 			return missing.Error(), ""
-		case missing.In != nil && len(names) == 1:
+		case missing.In != nil && len(names) == 1 && missing.In.Name != collection.Builtin:
 			if path, ok := missing.In.Plugin(collection.Action, strings.TrimPrefix(missing.Name, missing.In.Name+".")); ok {
 				return fmt.Sprintf("moon cannot run `%s`, an action plugin in Python: %s", key, l.ShowPath(path)), ""
 			}

@@ -108,9 +108,11 @@ func (l *Library) LearnNamed(v inventory.Var, from string) {
 // ParseVars reads the values of a file of variables.
 func (l *Library) ParseVars(f *playbook.File) (playbook.Value, bool) {
 	unasked, said := l.findParser(f), len(l.problems.Found)
+	ofPlays := l.plan.Dialect.Rules().OldNumbers
+	f.LastCounts = f.LastCounts || ofPlays
 	v, ok := playbook.ParseVars(f, &l.problems.Found)
 	hintAtParsers(f, unasked, l.problems.Found[min(said, len(l.problems.Found)):])
-	if ok && l.plan.Dialect.Rules().OldNumbers {
+	if ok && ofPlays {
 		v = v.AsPlays()
 	}
 	if ok && f.Secret {

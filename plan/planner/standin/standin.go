@@ -89,7 +89,7 @@ func (s *Tasks) Finder(t *playbook.Task, names bool) *playbook.Task {
 		Name: t.Name, NoLog: t.NoLog, StepVars: t.StepVars,
 		Loop: playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}, PlayTask: new(playbook.PlayTask),
 	}
-	if t.Kind != playbook.Action {
+	if t.Kind != playbook.Action && t.Kind != playbook.IncludeVars {
 		f.StepVars = playbook.Value{} // they are for what is inside, and the context has them
 	}
 	switch name, _ := loops.Name(t); {

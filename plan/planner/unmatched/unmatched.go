@@ -47,6 +47,11 @@ func (u *Rule) VisitTask(t *playbook.Task, at walk.Place) {
 	u.planned = u.Compiled(t)
 	u.defaults = u.defaults || len(t.ModuleDefaults) > 0
 	k := u.CompileTask(t, at.Chain)
+	if t.Absent && t.Slip != "" && !u.planned {
+		if d := u.NoModule(t, at.Collections, at.Chain); d.Hint == t.Slip {
+			u.Report(d)
+		}
+	}
 	if !u.planned {
 		for _, d := range k.Unfit {
 			u.Report(d)
