@@ -78,7 +78,7 @@ func newPage(name, about string) *page {
 	p := &page{}
 	p.request("TH", strings.ToUpper(name), "1", "", "moon "+build.Version, "Manual of moon")
 	p.request("SH", "NAME")
-	// Whoever looks for a page by words reads this line as it stands, so its hyphen is one that nothing may replace.
+	// A search for pages by words reads this line as it stands, so its hyphen is one that nothing may replace.
 	p.line(escape(name) + ` \- ` + escape(strings.TrimSuffix(about, ".")))
 	return p
 }
