@@ -34,6 +34,17 @@ type keyFile struct {
 
 func planAuthorizedKey(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
 	args := a.Args.(*spec.AuthorizedKeyArgs)
+	if url := args.URL(); url != "" {
+		text, err := fetchKey(ctx, a, url, args.ValidateCerts)
+		if err != nil {
+			return nil, err
+		}
+		own := *args // the step may be done again
+		args = &own
+		if wrong := args.ReadKeys(text); len(wrong) > 0 {
+			return nil, fmt.Errorf("what %s gives are not public keys: %s", hidePassword(url), wrong[0].Message)
+		}
+	}
 	all, err := readAccounts(ctx, a, false)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 // AuthorizedKeyArgs are the arguments of authorized_key. Once decoded, Keys has one key in each entry.
 type AuthorizedKeyArgs struct {
 	User       string  `arg:"user" need:"yes" doc:"Who may log in with the key."`
-	Key        string  `arg:"key" need:"yes" doc:"The public key, or several, one in each line."`
+	Key        string  `arg:"key" need:"yes" doc:"The public key, or several, one in each line; or the address of a file with them, as https://github.com/NAME.keys."`
 	State      string  `arg:"state" default:"present" enum:"present|absent" doc:"Whether the key should be in the file."`
 	Path       string  `arg:"path" kind:"path" implied:".ssh/authorized_keys in the user's home directory" doc:"The file."`
 	ManageDir  bool    `arg:"manage_dir" default:"true" doc:"Create the directory of the file if it does not exist, accessible to the user alone."`
@@ -19,7 +19,18 @@ type AuthorizedKeyArgs struct {
 	Exclusive  bool    `arg:"exclusive" default:"false" doc:"Remove all other keys. In a loop each item removes the keys of the other items: give all keys at once."`
 	Follow     bool    `arg:"follow" default:"false" doc:"If the file is a link, edit the file it points to, which must be below the same directory."`
 
+	ValidateCerts bool `arg:"validate_certs" default:"true" doc:"Whether the certificate of the server is verified that the key is loaded from."`
+
 	Keys []PublicKey
+}
+
+// URL is the address that the keys are loaded from; "" if they are given.
+func (a *AuthorizedKeyArgs) URL() string {
+	key := strings.TrimSpace(a.Key)
+	if !strings.HasPrefix(key, "http://") && !strings.HasPrefix(key, "https://") || strings.ContainsAny(key, " \t\n") {
+		return ""
+	}
+	return key
 }
 
 // PublicKey is a line of a file of authorized keys.
@@ -64,14 +75,23 @@ var _ = declareAction(&Action{
 
 func (a *AuthorizedKeyArgs) validateArgs(func(string) bool) []Problem {
 	problems := checkAccountName("user", a.User)
+	if a.URL() != "" {
+		return problems
+	}
+	return append(problems, a.ReadKeys(a.Key)...)
+}
+
+// ReadKeys fills Keys with those of a text.
+func (a *AuthorizedKeyArgs) ReadKeys(text string) (problems []Problem) {
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
-	for line := range strings.Lines(a.Key) {
+	a.Keys = nil
+	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		if strings.HasPrefix(line, "http://") || strings.HasPrefix(line, "https://") {
-			add("key", "`key` must be the key, not its address", "fetch it in a step before")
+			add("key", "`key` has an address among other lines", "give the address alone, in a task of its own")
 			return problems
 		}
 		key, ok := ParsePublicKey(line)

@@ -269,7 +269,7 @@ func TestDecodeProblems(t *testing.T) {
 		{"script", args{"cmd": "  "}, "`script` has nothing to run; give the path of a script"},
 		{"script", args{"cmd": "a", "executable": "b 'c"}, "`executable` has a quote ' that is not closed"},
 		{"authorized_key", args{"user": "x", "key": "# none\n"}, "`key` has no key"},
-		{"authorized_key", args{"user": "x", "key": "https://x/y"}, "`key` must be the key, not its address; fetch it in a step before"},
+		{"authorized_key", args{"user": "x", "key": "https://x/y\nhttps://x/z"}, "`key` has an address among other lines; give the address alone, in a task of its own"},
 		{"authorized_key", args{"user": "x:", "key": "ssh-rsa AAAA"}, "`user` can have no blank, colon, comma or slash\n" +
 			"`key` has a line that is not a public key: \"ssh-rsa AAAA\"; it is what a file like id_ed25519.pub holds"},
 		{"authorized_key", args{"user": "x", "comment": "a\nb", "key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0pD5wzWBJ1DGPvzR5JqFtYVwLHcyrPBQxgBFkGmP0a"}, "`key_options` and `comment` do not make a line with the key"},
