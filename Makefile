@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: agents check check-nats kills-nats queue-nats build vet test race packages whole full lint lint-code fmt golden oracle oracle-addresses fuzz assault soak histories ansible ansible-golden ansible-real ansible-random bench bench-hosts perf try demo pictures cover clean
+.PHONY: agents check check-nats kills-nats queue-nats build vet test race packages whole full lint lint-code fmt golden oracle oracle-addresses fuzz assault soak histories ansible ansible-golden ansible-real ansible-random bench bench-hosts perf try demo pictures cover clean release-files release-check snapshot packages-test
 
 check: build vet race ## what CI runs
 
@@ -18,13 +18,43 @@ STRIPPED = -ldflags='-s -w'
 build:
 	$(PLAIN) build ./...
 
-# What moon sends to hosts, where moon looks for it. It is small without inlining, and none of its work is of the processor's.
-SYSTEMS ?= linux-amd64 linux-arm64 linux-arm linux-386 darwin-amd64 darwin-arm64 freebsd-amd64
+# What moon sends to hosts, where moon looks for it. VERSION is that of the moon that is to send it, which takes no other. It is small without inlining, and none of its work is of the processor's.
+SYSTEMS ?= linux-amd64 linux-arm64 linux-arm linux-386 darwin-amd64 darwin-arm64 freebsd-amd64 freebsd-arm64
+VERSION ?= dev
 AGENTS  ?= $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/moon/agents
 agents: $(addprefix agent-,$(SYSTEMS)) ## the programs that hosts are sent, one for each of SYSTEMS, in AGENTS; without them moon sends itself
 
 agent-%:
-	GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) GOARM=7 $(PLAIN) build -trimpath -gcflags=all=-l $(STRIPPED) -o $(AGENTS)/$*/moon ./cmd/moon-agent
+	GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) GOARM=7 $(PLAIN) build -trimpath -gcflags=all=-l -ldflags='-s -w -X moon/internal/build.Version=$(VERSION)' -o $(AGENTS)/$*/moon ./cmd/moon-agent
+
+# What a release has besides programs: .goreleaser.yaml calls it before it builds. RELEASED are systems that a release is for, and whose modules
+# may differ.
+RELEASED    = linux darwin freebsd
+RELEASE_DIR ?= release
+MODULES     = {{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}} {{$$.Dir}}{{end}}{{end}}
+release-files: ## completions, manual pages and the licences of all modules, in RELEASE_DIR
+	rm -rf $(RELEASE_DIR) && mkdir -p $(RELEASE_DIR)/completions
+	$(PLAIN) build -o $(RELEASE_DIR)/.moon .
+	for shell in bash zsh fish; do $(RELEASE_DIR)/.moon completion $$shell >$(RELEASE_DIR)/completions/moon.$$shell || exit 1; done
+	$(RELEASE_DIR)/.moon man --dir $(RELEASE_DIR)/man
+	gzip -9n $(RELEASE_DIR)/man/*.1
+	rm $(RELEASE_DIR)/.moon
+	for system in $(RELEASED); do GOOS=$$system $(PLAIN) list -deps -f '$(MODULES)' . ./cmd/moon-agent || exit 1; done | sort -u | \
+		$(GO) run ./internal/notices "$$($(GO) env GOROOT)" >$(RELEASE_DIR)/THIRD-PARTY-NOTICES
+
+# Pinned, and in no go.mod of moon. goreleaser takes a fresh machine minutes to build, so CI does without: internal/test/release reads the
+# configuration. Later versions of both need modules that the Go module proxy does not have.
+GORELEASER = $(GO) run github.com/goreleaser/goreleaser/v2@v2.15.2
+NFPM       = $(GO) run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2
+release-check: ## whether goreleaser takes the configuration
+	$(GORELEASER) check
+
+# It needs no syft, docker or key, and a quarter of an hour: sixteen programs are built.
+snapshot: ## everything that a release has, in dist/, of the tree as it is; nothing is published
+	$(GORELEASER) release --snapshot --clean --skip=publish,sign,sbom,docker
+
+packages-test: ## builds deb, rpm and apk, installs them in scratch roots and runs moon from there; needs root
+	NFPM="$(NFPM)" $(PLAIN) test $(STRIPPED) -count 1 -v -run 'TestPackages$$|TestImage$$' ./internal/test/release
 
 # The linter finds more. To build it takes a fresh machine as long as to build moon, and to run it as long again, so it is run before a change is
 # merged and not by CI.
@@ -146,4 +176,4 @@ cover:
 	$(GO) test -coverprofile $(CACHE)/cover.out ./... && $(GO) tool cover -html $(CACHE)/cover.out
 
 clean:
-	rm -rf moon dist
+	rm -rf moon dist $(RELEASE_DIR)

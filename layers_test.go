@@ -134,6 +134,7 @@ var layers = map[string][]string{
 	"plan/eval/pyyaml":     {"internal/pattern", "plan/eval/value"},                                                                                             // values as text: it reads nothing
 	"internal/suggest":     {},                                                                                                                                  // names that do not exist are alike, whatever they name
 
+	"internal/notices":     {}, // files of modules: it knows nothing of moon
 	"internal/assault":     {}, // what tests say of themselves
 	"internal/assault/cmd": {"internal/assault"},
 	"internal/build":       {},              // what every program of moon may say of itself
@@ -148,6 +149,7 @@ var layers = map[string][]string{
 	"internal/test/fleet":   {},
 	"internal/test/hostile": {},
 	"internal/test/machine": {},
+	"internal/test/release": {},
 	"internal/test/screen":  {},
 	"internal/test/script":  {},
 	"internal/test/signals": {},
@@ -184,11 +186,12 @@ var layers = map[string][]string{
 	"internal/cli/nearby":    {"internal/pattern", "internal/diag", "plan"},
 	"internal/cli/predicted": {"events", "plan", "tui/status"},
 	"internal/cli/recorded":  {"internal/app", "plan", "plan/prior"},
-	"internal/cli/reference": {"exec/facts", "exec/spec", "internal/app", "internal/suggest", "plan/schema"},
+	"internal/cli/manual":    {"internal/app", "internal/build", "internal/suggest"}, // the commands as others read them: it plans nothing
+	"internal/cli/reference": {"exec/facts", "exec/remote", "exec/spec", "internal/app", "internal/build", "internal/suggest", "internal/termtext", "plan/schema"},
 	"internal/cli": {
 		"exec/agent", "internal/build",
 		"plan/called",
-		"internal/cli/installing", "internal/cli/lastview", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference",
+		"internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
 	},
@@ -241,7 +244,7 @@ var owners = []struct {
 	why  string
 }{
 	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes", "nats/agent", "nats/command", "nats/test"}, "processes have one owner, which kills their whole group; remote and the worker of nats start only other selves of moon, and notify the command that it is given; what an agent of nats starts must outlive a kill of it, to see the end of its input and end its own steps in order; tape, assault and fakes, which are no part of it, moon and its tests"},
-	{"github.com/alecthomas/kong", []string{"internal/cli"}, "commands are adapters; what they call knows no flags"},
+	{"github.com/alecthomas/kong", []string{"internal/cli", "internal/cli/manual"}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"internal/install", "exec/pymodule", "plan/playbook", "plan/playbook/placed", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},

@@ -1,10 +1,14 @@
 package fsys
 
 import (
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// unnoticed would open a file to read it without a new access time, which is not to be had here.
+const unnoticed = 0
 
 // What FreeBSD has since 13.1, and golang.org/x/sys does not name.
 const (
@@ -36,6 +40,9 @@ func touchFD(fd int, access, mod time.Time) error {
 	}
 	return unix.UtimesNanoAt(fd, "", times, emptyPath)
 }
+
+// AccessTime is when a file was read last, as far as the file system notes it.
+func AccessTime(st *syscall.Stat_t) time.Time { return time.Unix(st.Atimespec.Unix()) }
 
 // NothingRuns reports whether the file system of a directory lets no program be executed.
 func NothingRuns(dir string) bool {

@@ -245,6 +245,14 @@ func checkOwner(path string) error {
 	return nil
 }
 
+// checkNamed is checkOwner, unless the user has named the directory.
+func checkNamed(path string) error {
+	if os.Getenv("MOON_AGENTS") != "" {
+		return nil
+	}
+	return checkOwner(path)
+}
+
 // findProgram returns the moon for a system. One that somebody has put there on purpose goes before this one: it may be linked otherwise.
 func (ps *programs) findProgram(system string) (*program, error) {
 	ps.mu.Lock()
@@ -261,8 +269,8 @@ func (ps *programs) findProgram(system string) (*program, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err == nil && os.Getenv("MOON_AGENTS") == "" { // otherwise the user has named it
-			err = checkOwner(path)
+		if err == nil {
+			err = checkNamed(path)
 		}
 		if err == nil && ps.check != nil {
 			if err = ps.check(path); err != nil && here {

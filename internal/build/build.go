@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"debug/buildinfo"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -19,6 +20,40 @@ func Stamp() string {
 		words = append(words, sourcesOf(info)...)
 	}
 	return strings.Join(words, " ")
+}
+
+// Info is what a person or a program may ask about this moon. What no repository knows is empty.
+type Info struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Date     string `json:"date,omitempty"` // of the commit
+	Dirty    bool   `json:"dirty"`          // the sources were changed since
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// ReadInfo says which moon this is.
+func ReadInfo() Info {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	return infoOf(info)
+}
+
+func infoOf(info *debug.BuildInfo) Info {
+	i := Info{Version: Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			i.Commit = s.Value
+		case "vcs.time":
+			i.Date = s.Value
+		case "vcs.modified":
+			i.Dirty = s.Value == "true"
+		}
+	}
+	return i
 }
 
 // Check refuses a program that was built from other sources than this one. Of sources that no repository knows it says nothing.

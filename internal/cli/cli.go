@@ -16,6 +16,7 @@ import (
 	"moon/internal/app"
 	"moon/internal/build"
 	"moon/internal/cli/installing"
+	"moon/internal/cli/manual"
 	"moon/internal/cli/reference"
 	"moon/tui/terminal"
 )
@@ -62,8 +63,9 @@ type cli struct {
 	Plugin     pluginCmd          `cmd:"" group:"cmd-programs" help:"Manage plugins: list, describe, test and trust them."`
 	Install    installing.Install `cmd:"" group:"cmd-programs" help:"Install the collections and roles that requirements.yml names."`
 	Trust      trustCmd           `cmd:"" group:"cmd-programs" help:"Trust the files of a playbook, so that programs they name may run before approval."`
-	Completion completionCmd      `cmd:"" group:"cmd-other" help:"Print a completion script for bash, zsh or fish."`
-	Version    versionCmd         `cmd:"" group:"cmd-other" help:"Print the version."`
+	Completion manual.Completion  `cmd:"" group:"cmd-other" help:"Print a completion script for bash, zsh or fish."`
+	Man        manual.Pages       `cmd:"" group:"cmd-other" help:"Print the manual page of moon or of a command."`
+	Version    reference.Version  `cmd:"" group:"cmd-other" help:"Print the version, what moon was built from, and the agents that it finds."`
 
 	ProgramTimeout time.Duration `default:"30s" placeholder:"TIME" help:"Time limit for programs that moon runs while planning: inventories, passwords, plugins (30s)."`
 
@@ -105,6 +107,9 @@ func Run(call *app.Invocation, args []string) (code int) {
 		// kong would report a missing command; help is of more use.
 		args = []string{"--help"}
 	}
+	if args[0] == "--version" { // as every program has it; as a flag it would be one of every command
+		args = append([]string{"version"}, args[1:]...)
+	}
 	grammar := grammarFor(args)
 	ctx, err := newParser(call, grammar.Interface()).Parse(args)
 	if err != nil {
@@ -142,7 +147,7 @@ func newParser(call *app.Invocation, grammar any) *kong.Kong {
 
 // grammarFor makes the grammar that a call needs: a pointer to a struct with those fields of cli that are not commands, and the command
 // that the call begins with. To build the flags of all of them takes kong longer than anything else that moon does at its start.
-// The list of commands needs none of their flags. Whatever else a call begins with needs them all, and so does a completion script.
+// The list of commands needs none of their flags. Whatever else a call begins with needs them all, and so do completions and manuals.
 func grammarFor(args []string) reflect.Value {
 	whole := reflect.TypeFor[cli]()
 	list := slices.Equal(args, []string{"--help"}) || slices.Equal(args, []string{"-h"})
@@ -152,7 +157,7 @@ func grammarFor(args []string) reflect.Value {
 			switch {
 			case list:
 				f.Type = reflect.TypeFor[struct{}]()
-			case strings.ToLower(f.Name) != args[0] || f.Type == reflect.TypeFor[completionCmd]():
+			case strings.ToLower(f.Name) != args[0], f.Type == reflect.TypeFor[manual.Completion](), f.Type == reflect.TypeFor[manual.Pages]():
 				continue
 			}
 			called = true

@@ -341,7 +341,7 @@ func TestDocsLinks(t *testing.T) {
 		}
 		return all
 	}
-	for _, page := range []string{playbookPage, templatesPage, runningPage, "docs/plan.md", "docs/events.md", "README.md"} {
+	for _, page := range []string{playbookPage, templatesPage, runningPage, "docs/plan.md", "docs/events.md", "docs/releases.md", "README.md", "CONTRIBUTING.md"} {
 		for _, m := range pageLink.FindAllStringSubmatch(strings.Join(fakes.ReadLines(t, page), "\n"), -1) {
 			file, anchor, _ := strings.Cut(m[1], "#")
 			if strings.Contains(file, "://") {

@@ -1,4 +1,4 @@
-package cli
+package manual
 
 import (
 	"fmt"
@@ -10,12 +10,13 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-type completionCmd struct {
+// Completion prints a completion script.
+type Completion struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
 // Help says how to use the script.
-func (completionCmd) Help() string {
+func (Completion) Help() string {
 	return `For bash, in ~/.bashrc; for zsh and fish, once:
 
   source <(moon completion bash)
@@ -23,7 +24,8 @@ func (completionCmd) Help() string {
   moon completion fish > ~/.config/fish/completions/moon.fish`
 }
 
-func (c *completionCmd) Run(call *app.Invocation, ctx *kong.Context) error {
+// Run prints the script.
+func (c *Completion) Run(call *app.Invocation, ctx *kong.Context) error {
 	write := map[string]func(*kong.Node) string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[c.Shell]
 	return printTo(call.Out, write(ctx.Model.Node))
 }
