@@ -25,10 +25,13 @@ type hearing struct {
 	steering
 	control *control.Server // nil if there is none
 	others  *control.Server // for other users of this machine, while the plan has steps that certain people have to confirm
-	asked   map[string]control.Answer
+	asked   map[sentBy]control.Answer
 	met     map[string]bool // other runs on the same target that were warned of
 	answers []func()        // to be given when what they say is durable
 }
+
+// sentBy is a request as it is known when it is sent again: what one user calls it another may call something else.
+type sentBy struct{ actor, id string }
 
 const hasEnded = "the run has ended"
 
@@ -59,7 +62,7 @@ func (s *hearing) relay(r control.Request) control.Answer {
 // ask obeys a request, once. The answer is given when it is durable.
 func (s *hearing) ask(in asking) {
 	// A client that got no answer sends the same id again, and must not act twice.
-	a, again := s.asked[in.ID]
+	a, again := s.asked[sentBy{s.askedBy(in.Request), in.ID}]
 	if !again {
 		a = s.consider(in)
 	}
@@ -82,7 +85,7 @@ func (s *hearing) answer() {
 // heard remembers what became of a command, for whoever sends it again.
 func (s *hearing) heard(o events.Order, reason string) {
 	if o.ID != "" {
-		s.asked[o.ID] = control.Answer{Accepted: reason == "", Reason: reason}
+		s.asked[sentBy{o.Actor, o.ID}] = control.Answer{Accepted: reason == "", Reason: reason}
 	}
 }
 
@@ -144,7 +147,7 @@ func (s *hearing) consider(in asking) control.Answer {
 		o := order(c)
 		s.heard(o, s.obey(o))
 	}
-	return s.asked[r.ID]
+	return s.asked[sentBy{s.askedBy(r), r.ID}]
 }
 
 // considerOrder obeys a command of a screen that another process shows, as it obeys those of its own.
@@ -156,7 +159,7 @@ func (s *hearing) considerOrder(r control.Request) control.Answer {
 	// Who sends it is known here, and not said by the sender.
 	o.ID, o.Actor, o.By, o.Plan = r.ID, s.askedBy(r), s.confirmer(o.Command, s.asker(r)), r.Digest
 	s.heard(o, s.obey(o))
-	return s.asked[r.ID]
+	return s.asked[sentBy{s.askedBy(r), r.ID}]
 }
 
 // askedBy is who asks, for the journal: the user of this process, as no one else gets through to here, or the one they relay it for.

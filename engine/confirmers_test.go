@@ -201,10 +201,13 @@ func TestOtherUserConfirms(t *testing.T) {
 	if journal := readJournal(t, s); strings.Contains(journal, "command.rejected") {
 		t.Errorf("another user has written into the journal:\n%s", journal)
 	}
-	if why := asker(t, s.Dir())(control.Request{Do: "approve", Step: "drop"}); why != "" {
+	if why := asker(t, s.Dir())(control.Request{ID: "6", Do: "approve", Step: "drop"}); why != "" { // an id that the other has used, too
 		t.Fatal(why)
 	}
 	w.done()
+	if err := s.Wait(); err != nil { // the end is published before all of it is put away
+		t.Fatal(err)
+	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "moon-*.sock")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}

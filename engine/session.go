@@ -100,7 +100,7 @@ func newSession(cfg Config) *Session {
 	s.wake, s.perhaps = make(chan struct{}, 1), map[int]bool{}
 	s.found, s.unanswered = map[int]*foundItems{}, map[string]bool{}
 	s.plans = map[string]planned{}
-	s.asked, s.met = map[string]control.Answer{}, map[string]bool{}
+	s.asked, s.met = map[sentBy]control.Answer{}, map[string]bool{}
 	s.current.Store(cfg.Plan)
 	return s
 }
