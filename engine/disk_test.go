@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -196,5 +199,37 @@ func TestValueLost(t *testing.T) {
 	w, err = resume(t, s.Dir(), p, g, f, engine.Resumption{RetryFailed: true})
 	if err != nil || strings.Join(f.order, ",") != "set_fact,100000" || w.run.Result.Outcome != events.RunDone {
 		t.Errorf("resumed: %v, ran %v, %+v", err, f.order, w.run.Result)
+	}
+}
+
+// TestIDsThatAreTaken has the first ids that a run draws belong to others: many may begin in the same second.
+func TestIDsThatAreTaken(t *testing.T) {
+	p, g := build(t, "- shell: a\n")
+	start := func(taken int) (*engine.Session, []string, error) {
+		var drawn []string
+		runs := t.TempDir()
+		disk := journal.Disk{Watch: func(op journal.Op) error {
+			if op.Kind == journal.OpMkdir && filepath.Dir(op.Path) == runs {
+				if drawn = append(drawn, filepath.Base(op.Path)); len(drawn) <= taken {
+					return fs.ErrExist
+				}
+			}
+			return nil
+		}}
+		r := &fake{}
+		s, err := engine.Start(engine.Config{
+			Plan: p, Graph: g, Runner: r, Dry: r, Runs: runs, Disk: disk, Options: fact.Options{Forks: 1, OnFailure: fact.Drain},
+		})
+		return s, drawn, err
+	}
+	s, drawn, err := start(2)
+	if err != nil || len(drawn) != 3 || s.ID() != drawn[2] || slices.Contains(drawn[:2], s.ID()) {
+		t.Fatalf("%q, %v", drawn, err)
+	}
+	if err := s.Wait(); err != nil {
+		t.Error(err)
+	}
+	if _, drawn, err := start(math.MaxInt); !errors.Is(err, fs.ErrExist) || len(drawn) < 10 {
+		t.Errorf("%d drawn, %v", len(drawn), err)
 	}
 }

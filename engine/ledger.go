@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync/atomic"
 	"time"
@@ -53,16 +54,18 @@ type ledger struct {
 
 // makeDir makes the run's directory with its lock and journal, or nothing.
 func (s *ledger) makeDir() (err error) {
-	// Two runs may begin in the same second.
-	var suffix [2]byte
-	rand.Read(suffix[:])
-	s.id = s.began.UTC().Format(history.IDTime) + "-" + hex.EncodeToString(suffix[:])
-	s.dir = rundir.Of(s.cfg.Runs, s.id)
 	disk := s.cfg.Disk
-	if err := disk.MkdirAll(s.cfg.Runs); err != nil {
-		return fmt.Errorf("make the run directory: %w", err)
+	err = disk.MkdirAll(s.cfg.Runs)
+	// Many runs may begin in the same second, and two of them draw the same.
+	for draws, taken := 0, err == nil; taken && draws < 100; draws++ {
+		var suffix [2]byte
+		rand.Read(suffix[:])
+		s.id = s.began.UTC().Format(history.IDTime) + "-" + hex.EncodeToString(suffix[:])
+		s.dir = rundir.Of(s.cfg.Runs, s.id)
+		err = disk.Mkdir(s.dir)
+		taken = errors.Is(err, fs.ErrExist)
 	}
-	if err := disk.Mkdir(s.dir); err != nil {
+	if err != nil {
 		return fmt.Errorf("make the run directory: %w", err)
 	}
 	defer func() {
@@ -73,11 +76,9 @@ func (s *ledger) makeDir() (err error) {
 	if err := disk.Mkdir(s.OutDir()); err != nil {
 		return fmt.Errorf("make the run directory: %w", err)
 	}
-	lock, err := history.Lock(s.dir, s.owner)
-	if err != nil {
+	if s.lock, err = history.Lock(s.dir, s.owner); err != nil {
 		return err
 	}
-	s.lock = lock
 	s.journal, err = disk.Create(rundir.Journal(s.dir)) // with it what else is in the directory is certain to stay
 	if err == nil {
 		// The name of the run's directory is durable before its first step: a step without a record could not be found.
