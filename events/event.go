@@ -3,6 +3,7 @@ package events
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -464,4 +465,16 @@ func (e StepLost) Why() string {
 		return "it was running when moon crashed"
 	}
 	return e.Error
+}
+
+// Words say who has confirmed, and who is still needed; "" of what was taken back.
+func (e StepConfirmed) Words() string {
+	if len(e.By) == 0 {
+		return ""
+	}
+	words := "confirmed by " + strings.Join(e.By, ", ")
+	if e.Missing != "" {
+		words += "; waits for " + e.Missing
+	}
+	return words
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"errors"
 	"net"
 	"os"
@@ -28,7 +29,7 @@ func RemoveStale(dir string) {
 		if at, ok := before.Sys().(*syscall.Stat_t); !ok || int(at.Uid) != os.Geteuid() {
 			continue
 		}
-		c, err := net.DialTimeout("unix", name, time.Second)
+		c, err := (&net.Dialer{Timeout: time.Second}).DialContext(context.Background(), "unix", name)
 		if err == nil {
 			_ = c.Close() // nothing was asked
 		}

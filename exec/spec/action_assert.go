@@ -77,7 +77,8 @@ func (a *AssertArgs) validateArgs(func(string) bool) []Problem {
 	}
 	for field, msg := range map[string]any{"success_msg": a.SuccessMsg, "fail_msg": a.FailMsg} {
 		list, isList := msg.([]any)
-		if _, isText := msg.(string); msg != nil && !isText && !isList || slices.ContainsFunc(list, func(v any) bool { _, ok := v.(string); return !ok }) {
+		isOther := func(v any) bool { _, ok := v.(string); return !ok }
+		if msg != nil && !isList && isOther(msg) || slices.ContainsFunc(list, isOther) {
 			return []Problem{{field, "`" + field + "` must be text, or a list of texts, found " + nameValue(msg), "put it into quotes"}}
 		}
 	}

@@ -49,7 +49,8 @@ var _ = declareAction(&Action{
 func (a *MountArgs) validateArgs(given func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
-	if !strings.HasPrefix(a.Path, "/") && (a.Path != "none" || !slices.Contains([]string{"present", "absent", "absent_from_fstab"}, a.State)) {
+	swap := a.Path == "none" && slices.Contains([]string{"present", "absent", "absent_from_fstab"}, a.State)
+	if !strings.HasPrefix(a.Path, "/") && !swap {
 		add("path", "`path` must begin with /, found "+nameValue(a.Path), "swap space has `path: none`, with `state: present`, `absent` or `absent_from_fstab`")
 	}
 	if a.State == "present" || a.State == "mounted" || a.State == "ephemeral" {

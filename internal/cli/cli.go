@@ -157,7 +157,8 @@ func grammarFor(args []string) reflect.Value {
 			switch {
 			case list:
 				f.Type = reflect.TypeFor[struct{}]()
-			case strings.ToLower(f.Name) != args[0], f.Type == reflect.TypeFor[manual.Completion](), f.Type == reflect.TypeFor[manual.Pages]():
+			case strings.ToLower(f.Name) != args[0],
+				f.Type == reflect.TypeFor[manual.Completion](), f.Type == reflect.TypeFor[manual.Pages]():
 				continue
 			}
 			called = true

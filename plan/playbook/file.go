@@ -45,7 +45,7 @@ type File struct {
 	numbers   map[*yaml.Node]any  // what the library takes for text
 	literal   map[*yaml.Node]bool // texts that are no templates, whatever is in them: !unsafe
 
-	// LastCounts says that of keys that are given twice the last counts, with a warning, as in what Ansible reads; otherwise it is a mistake.
+	// LastCounts says that of keys that are given twice the last counts, with a warning, as in what Ansible reads; otherwise it is wrong.
 	LastCounts bool
 
 	split   sync.Once // a screen may ask from anywhere

@@ -163,6 +163,11 @@ func (c *announcer) hearOne(r *events.Record) {
 			c.ringBell()
 			c.say("%s %s asks whether to continue: %s yes or no.", clockText(r.Time), c.called(r.Step), sentence(clean(e.Message)))
 		}
+	case events.StepConfirmed:
+		if words := e.Words(); words != "" {
+			c.endSilence(r.Time)
+			c.say("%s %s: %s", clockText(r.Time), c.called(r.Step), sentence(clean(words)))
+		}
 	case events.RunStarted, events.StepTried, events.AttemptStarted, events.StepOutput, events.StepProgress, events.StepOmitted,
 		events.VariableSet, events.Notified,
 		events.GateResolved, events.Gap:

@@ -106,6 +106,8 @@ func pastWords(e events.Event) string {
 		return "asks" + becauseOf(e.Message)
 	case events.GateResolved:
 		return "answered by " + clean(e.By)
+	case events.StepConfirmed:
+		return clean(e.Words())
 	case events.RunPaused:
 		return "paused: " + string(e.Reason)
 	case events.RunResumed:

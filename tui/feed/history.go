@@ -180,6 +180,8 @@ func (p *Past) Words() (text string, look draw.Sign) {
 		return "waiting: " + pauseWords(e.Reason) + because(e.Message), draw.SignPaused
 	case events.GateResolved:
 		return "continued by " + cmp.Or(e.By, "you"), draw.SignNone
+	case events.StepConfirmed:
+		return cmp.Or(e.Words(), "asks for confirmation again"), draw.SignConfirm
 	case events.RunPaused:
 		return "paused " + pausePhrase(e.Reason) + because(e.Message), draw.SignPaused
 	case events.RunResumed:

@@ -121,10 +121,8 @@ func (a *Ansible) printEvent(r events.Record) {
 	case events.RunCompleted:
 		a.printRecap(e)
 	case events.RunStarted, events.StepTried, events.AttemptStarted, events.StepOmitted, events.PrintMessage, events.StepProgress,
-		events.VariableSet,
-		events.Notified, events.GateOpened, events.StepConfirmed, events.GateResolved, events.RunPaused, events.RunResumed, events.CommandAccepted,
-		events.CommandRejected,
-		events.Gap:
+		events.VariableSet, events.Notified, events.GateOpened, events.StepConfirmed, events.GateResolved, events.RunPaused,
+		events.RunResumed, events.CommandAccepted, events.CommandRejected, events.Gap:
 	}
 }
 

@@ -92,8 +92,8 @@ func (b *Brief) printEvent(r events.Record) {
 		}
 		b.Times.printEnd(b.out, b.plan, &b.run, r.Time)
 	case events.RunStarted, events.StepTried, events.AttemptStarted, events.StepOmitted, events.PrintMessage, events.StepProgress,
-		events.VariableSet, events.Notified, events.GateOpened, events.StepConfirmed, events.GateResolved, events.RunPaused, events.RunResumed,
-		events.CommandAccepted, events.CommandRejected, events.Gap:
+		events.VariableSet, events.Notified, events.GateOpened, events.StepConfirmed, events.GateResolved, events.RunPaused,
+		events.RunResumed, events.CommandAccepted, events.CommandRejected, events.Gap:
 	}
 }
 

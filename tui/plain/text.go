@@ -218,12 +218,8 @@ func (t *Text) printEvent(r events.Record) {
 		t.printWarning(e)
 	case events.StepConfirmed:
 		t.endFold()
-		if len(e.By) > 0 {
-			waits := ""
-			if e.Missing != "" {
-				waits = "; waits for " + e.Missing
-			}
-			t.printf("%s: confirmed by %s%s", t.bareText(t.stepName(r.Step)), t.bareText(termtext.CleanName(strings.Join(e.By, ", "))), waits)
+		if words := e.Words(); words != "" {
+			t.printf("%s", t.bareText(t.stepName(r.Step)+": "+termtext.CleanName(words)))
 		}
 	case events.RunPaused:
 		t.endFold()
