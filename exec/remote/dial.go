@@ -179,7 +179,9 @@ func (l *Pool) buildSSH(h exec.Host, flags ...string) ([]string, error) {
 func (l *Pool) copies() *programs {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.programs.check = l.CheckBuild
+	if l.programs.check == nil && l.CheckBuild != nil { // once: other connections read it without the lock
+		l.programs.check = l.CheckBuild
+	}
 	return &l.programs
 }
 
