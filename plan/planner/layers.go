@@ -102,6 +102,9 @@ type stepPlanner struct {
 	defaults  *defaults.Maker
 	literals  *literal.Steps
 	planned   func(c *taskContext, step int) // is given each step; may be nil
+
+	spareStep    *plan.Step // these two are used again; nil: they are in use
+	spareContext *taskContext
 }
 
 // playsState is what outlasts a play: roles, and the tasks that stand for what has none of its own.

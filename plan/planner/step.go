@@ -32,7 +32,9 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		k.When = append(gates.Conditions(before), k.When...)
 	}
 	i := len(p.plan.Steps)
-	s := plan.Step{
+	s := p.newStep()
+	defer p.dropStep(s)
+	*s = plan.Step{
 		Index: i, UserID: t.ID, Scope: c.scope, Action: k.Action.Name, Dir: c.dir, Tags: c.tags, Register: t.Register,
 		Origin: origin(t.Pos, c.chain), Host: "localhost", Group: i,
 	}
@@ -46,13 +48,13 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		s.InLoop = c.inLoop // many steps share it
 	}
 	if c.finds != nil && !c.finds.Ask {
-		p.makePlace(&s, k, c)
+		p.makePlace(s, k, c)
 	}
 	if len(k.Breaks) > 0 && c.item != nil {
-		gates.Breaking(p.plan, k, &s)
+		gates.Breaking(p.plan, k, s)
 	}
 	s.When = plan.WhenText(k.When)
-	c.form.place(p, &s, t, c)
+	c.form.place(p, s, t, c)
 	for _, g := range before {
 		s.Gates = append(s.Gates, g.Gate)
 	}
@@ -62,7 +64,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	defer p.overrides.End()
 	written := *k
 	p.overrides.Apply(k, c.chain)
-	if s.ExcludedBy = p.excludedBy(&s); c.handler && s.ExcludedBy == plan.ByTags {
+	if s.ExcludedBy = p.excludedBy(s); c.handler && s.ExcludedBy == plan.ByTags {
 		s.ExcludedBy = "" // what has notified it was asked for
 	}
 	s.Excluded = s.ExcludedBy != ""
@@ -118,7 +120,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		f.At("module_defaults")
 		k.Compiled = p.defaults.Add(k.Compiled, c.modules, r, idle)
 	}
-	c.form.connect(p, &s, k, c, f, idle)
+	c.form.connect(p, s, k, c, f, idle)
 	f.At("name")
 	name, report := r.Lenient, r.Report
 	r.Lenient = true           // an undefined name in a name is shown as written
@@ -141,20 +143,20 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		})
 	}
 	if of := c.finds; of != nil && of.Ask && !idle && p.isPlace(c, own, s.Prediction == plan.WillRun && !c.rescuing) {
-		p.makePlace(&s, k, c)
+		p.makePlace(s, k, c)
 	}
 	inviting := t.Action == "add_host" || t.Action == "group_by"
 	s.Approves = c.approves && (s.Place != nil || inviting)
 	p.ReportUnfit(k, r)
 	open := len(f.All)
-	raw := p.fillArgs(&s, k, r, f)
+	raw := p.fillArgs(s, k, r, f)
 	f.At("") // the last argument is closed, too
 	// What is planned later needs to know who would be added, also where the condition is open.
 	adds := inviting && len(f.All) == open
-	p.FillProcess(&s, k, r, f, p.o.Home)
-	p.policies.Fill(&s, k, c.inherit, r, f)
+	p.FillProcess(s, k, r, f, p.o.Home)
+	p.policies.Fill(s, k, c.inherit, r, f)
 	c.form.checkKeys(&p.evaluator, k, r)
-	p.FillUndo(&s, k, r, p.o.Home)
+	p.FillUndo(s, k, r, p.o.Home)
 	f.At("")
 	s.Unknowns = f.Unknowns
 	k.Open = len(f.All) > 0 || changes || s.Place != nil || r.Fails
@@ -180,7 +182,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	if r.Lacking != nil && !s.Excluded {
 		s.Prediction, s.Lacks, idle = plan.WillSkip, r.Lacking, true
 	}
-	p.concealer.NoteReads(&s, k, raw, p.lookups.Read)
+	p.concealer.NoteReads(s, k, raw, p.lookups.Read)
 	s.Args = raw // both are only read
 	if k.Open {
 		s.Args, _ = plan.ForDisplay(plan.CopyOf(raw)).(map[string]any)
@@ -191,24 +193,53 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	}
 	s.Uses = plan.UsesOf(r.Used, e)
 	s.Task = k
-	p.overrides.ListIn(&s, k, written, r)
+	p.overrides.ListIn(s, k, written, r)
 	if !idle {
-		p.concealer.CheckArguments(&s, k, raw)
+		p.concealer.CheckArguments(s, k, raw)
 	}
 	// In this order: the digest is made of texts without secrets, but before no_log hides the rest of the step.
 	k.Decisive = r.Decisives(e)
-	p.concealer.HideStep(&s)
-	s.Digest = p.concealer.Digest(&s, k)
+	p.concealer.HideStep(s)
+	s.Digest = p.concealer.Digest(s, k)
 	if s.NoLog {
-		p.lookups.NoteHidden(&s)
+		p.lookups.NoteHidden(s)
 		s.Hide()
 	}
-	p.plan.Steps = append(p.plan.Steps, s)
-	p.foreclose(&s)
-	p.prober.Note(&s, c.play != nil || !c.breaking)
-	p.register(&s, k, t, c)
+	p.plan.Steps = append(p.plan.Steps, *s)
+	p.foreclose(s)
+	p.prober.Note(s, c.play != nil || !c.breaking)
+	p.register(s, k, t, c)
 	if p.planned != nil {
 		p.planned(c, i)
+	}
+}
+
+// newStep is a step to be filled in. It is used again for the next one, as the plan has a copy.
+func (p *stepPlanner) newStep() *plan.Step {
+	s := p.spareStep
+	if p.spareStep = nil; s == nil {
+		s = new(plan.Step)
+	}
+	return s
+}
+
+func (p *stepPlanner) dropStep(s *plan.Step) { p.spareStep = s }
+
+// contextIn is the context of what is in a task, to be changed.
+func (p *stepPlanner) contextIn(c *taskContext) *taskContext {
+	inside := p.spareContext
+	if p.spareContext = nil; inside == nil {
+		inside = new(taskContext)
+	}
+	*inside = *c
+	return inside
+}
+
+// dropContext lets the context of a step be used again: a plan of many steps needs one and not as many. In plays, and where steps are
+// given away with their contexts, others may keep it.
+func (p *stepPlanner) dropContext(c *taskContext) {
+	if c.play == nil && c.over == nil && p.planned == nil {
+		p.spareContext = c
 	}
 }
 
