@@ -32,8 +32,8 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		k.When = append(gates.Conditions(before), k.When...)
 	}
 	i := len(p.plan.Steps)
-	s := p.newStep()
-	defer p.dropStep(s)
+	s := p.spareStep.Take() // the plan has a copy
+	defer p.spareStep.Give(s)
 	*s = plan.Step{
 		Index: i, UserID: t.ID, Scope: c.scope, Action: k.Action.Name, Dir: c.dir, Tags: c.tags, Register: t.Register,
 		Origin: origin(t.Pos, c.chain), Host: "localhost", Group: i,
@@ -62,7 +62,11 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	// An override names its step by path, which is complete only now.
 	p.overrides.Begin(s.Path)
 	defer p.overrides.End()
-	written := *k
+	written := k
+	if p.overrides.Any() {
+		copied := *k
+		written = &copied
+	}
 	p.overrides.Apply(k, c.chain)
 	if s.ExcludedBy = p.excludedBy(s); c.handler && s.ExcludedBy == plan.ByTags {
 		s.ExcludedBy = "" // what has notified it was asked for
@@ -174,8 +178,8 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		for _, text := range k.Action.Secrets(raw) {
 			p.secrets.Add("", text)
 		}
-		if k.Call != nil {
-			k.Call.Ordered = r.Ordered
+		if k.Known != nil {
+			k.Known.Ordered = r.Ordered
 		}
 	}
 	// Only here, as arguments may lack a value as well as conditions.
@@ -206,7 +210,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		s.Hide()
 	}
 	p.plan.Steps = append(p.plan.Steps, *s)
-	p.foreclose(s)
+	p.prober.Foreclose(s)
 	p.prober.Note(s, c.play != nil || !c.breaking)
 	p.register(s, k, t, c)
 	if p.planned != nil {
@@ -214,32 +218,17 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	}
 }
 
-// newStep is a step to be filled in. It is used again for the next one, as the plan has a copy.
-func (p *stepPlanner) newStep() *plan.Step {
-	s := p.spareStep
-	if p.spareStep = nil; s == nil {
-		s = new(plan.Step)
-	}
-	return s
-}
-
-func (p *stepPlanner) dropStep(s *plan.Step) { p.spareStep = s }
-
 // contextIn is the context of what is in a task, to be changed.
 func (p *stepPlanner) contextIn(c *taskContext) *taskContext {
-	inside := p.spareContext
-	if p.spareContext = nil; inside == nil {
-		inside = new(taskContext)
-	}
+	inside := p.spareContext.Take()
 	*inside = *c
 	return inside
 }
 
-// dropContext lets the context of a step be used again: a plan of many steps needs one and not as many. In plays, and where steps are
-// given away with their contexts, others may keep it.
+// dropContext lets the context of a step be used again. In plays, and where steps are given away with theirs, others may keep it.
 func (p *stepPlanner) dropContext(c *taskContext) {
 	if c.play == nil && c.over == nil && p.planned == nil {
-		p.spareContext = c
+		p.spareContext.Give(c)
 	}
 }
 
@@ -267,28 +256,6 @@ func (p *stepPlanner) isPlace(c *taskContext, own *vars.Layer, sure bool) bool {
 		return p.tasksFile(c, name)
 	})
 	return !r.Failed && (must && !sure || len(r.Missing) > 0) && (len(r.Missing) == 0 || p.comes(r.Missing))
-}
-
-// foreclose notes of a step that it will give nothing, if that is known.
-func (p *stepPlanner) foreclose(s *plan.Step) {
-	switch {
-	case s.Excluded:
-		p.plan.Ahead.Miss(s.Index, plan.Exclusion(s.ExcludedBy))
-	case s.Lacks != nil:
-		p.plan.Ahead.Miss(s.Index, plan.WillBeSkipped)
-	}
-}
-
-// stepLabel is the step's part of its path. It does not hold what the step does, so that an edited step keeps its path.
-func (p *stepPlanner) stepLabel(s *plan.Step, t *playbook.Task) string {
-	label := plan.FirstLine(t.Name.Text())
-	if label == "" {
-		label = s.Action
-	}
-	if s.Loop != nil {
-		label += "#" + s.Loop.Label
-	}
-	return label
 }
 
 // fillArgs renders the action's arguments.
@@ -342,15 +309,15 @@ func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 // then depend on it.
 func (p *stepPlanner) noteSetFact(b *vars.Binding, s *plan.Step, k *plan.Task, c *taskContext) {
 	// With run_once only the run knows the host, and with `strategy: graph` nothing says what comes before what.
-	if k.Call == nil || !b.Certain || s.Once || p.plan.Scopes[c.play.scope].Strategy == "graph" {
+	if k.Known == nil || !b.Certain || s.Once || p.plan.Scopes[c.play.scope].Strategy == "graph" {
 		return
 	}
-	v, ok := k.Call.Raw[b.Name]
+	v, ok := k.Known.Raw[b.Name]
 	if !ok {
 		return
 	}
 	// Arguments are plain maps, and what a play prints of this must have the order in which it is written.
-	b.Early, b.Value = true, value.Mixed(p.secrets, value.InOrderOf(v, k.Call.Ordered[b.Name]))
+	b.Early, b.Value = true, value.Mixed(p.secrets, value.InOrderOf(v, k.Known.Ordered[b.Name]))
 }
 
 // searching says where a task looks for what it copies. On the host itself there is nothing to look for.

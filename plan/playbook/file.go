@@ -336,7 +336,7 @@ func (c *checker) checkTag(n *node.Node) {
 	case "!unsafe":
 		// The tag itself is taken off, so that the value has the type that it is written as.
 		n.Tag = map[node.Kind]node.Tag{node.Scalar: node.Str, node.List: node.Seq, node.Map: node.Mapping}[n.Kind]
-		markUnsafe(n)
+		n.MarkUnsafe()
 		return
 	}
 	hint := "remove it; the types are " + strings.Join(slices.Sorted(maps.Keys(knownTags)), ", ")
@@ -344,17 +344,6 @@ func (c *checker) checkTag(n *node.Node) {
 		Pos: diag.Pos{File: c.f.Name, Line: n.Line(), Column: n.Column()}, Width: utf8.RuneCountInString(tag),
 		Message: "the type `" + tag + "` is not known", Hint: hint,
 	})
-}
-
-// markUnsafe keeps the texts of a value from being rendered.
-func markUnsafe(n *node.Node) {
-	if n.Kind == node.Scalar {
-		n.Mark |= node.Unsafe
-		return
-	}
-	for _, inner := range n.Content { // an alias leads to what is safe elsewhere
-		markUnsafe(inner)
-	}
 }
 
 // decryptValue puts the text of an encrypted value in its place.
@@ -384,7 +373,7 @@ func (c *checker) decryptValue(n *node.Node) {
 func (c *checker) checkKeys(n *node.Node) {
 	c.checkTag(n)
 	if n.Kind == node.Map {
-		first := firstKeys{of: n}
+		first := node.NewKeys(n)
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]
 			if key.Kind == node.Alias {
@@ -403,7 +392,7 @@ func (c *checker) checkKeys(n *node.Node) {
 				c.mergeKeys(n.Content[i+1])
 				continue
 			}
-			if at, ok := first.find(key.Value, i); ok {
+			if at, ok := first.Find(key.Value, i); ok {
 				if c.ds.Full() {
 					return
 				}
@@ -445,48 +434,4 @@ func (c *checker) mergeKeys(n *node.Node) {
 			c.failAt(v.node, "`<<` merges maps; this is "+v.Kind().String(), "")
 		}
 	}
-}
-
-// firstKeys finds where a map has a key first. Most have few keys, which are compared faster than they are hashed.
-type firstKeys struct {
-	of    *node.Node
-	index map[string]int // of a map with many
-	done  int            // keys that are in it
-}
-
-// manyKeys is how many keys are looked up and not compared.
-const manyKeys = 16
-
-// find is where the key is among those before a place, if it is there.
-func (k *firstKeys) find(key string, before int) (int, bool) {
-	if before/2 <= manyKeys {
-		for i := 0; i < before; i += 2 {
-			if isKey(k.of.Content[i], key) {
-				return i, true
-			}
-		}
-		return 0, false
-	}
-	if k.index == nil {
-		k.index = map[string]int{}
-	}
-	for ; k.done < before; k.done += 2 {
-		name := k.of.Content[k.done]
-		if name.Kind == node.Alias {
-			name = name.Target
-		}
-		if _, ok := k.index[name.Value]; !ok && isKey(name, name.Value) {
-			k.index[name.Value] = k.done
-		}
-	}
-	at, ok := k.index[key]
-	return at, ok
-}
-
-// isKey reports whether a node is that key, which a merge and what is no text are not.
-func isKey(n *node.Node, key string) bool {
-	if n.Kind == node.Alias {
-		n = n.Target
-	}
-	return n.Kind == node.Scalar && n.Tag != node.Merge && n.Value == key
 }

@@ -32,15 +32,7 @@ func WrittenData(at diag.Pos, v any) (Value, error) {
 		return Value{}, fmt.Errorf("write %T down: %w", v, err)
 	}
 	n := new(node.Reader).Read(made)
-	markUnsafe(n)
-	place(n, at)
+	n.MarkUnsafe()
+	n.PlaceAll(at.Line, at.Column)
 	return Value{n, &File{Name: at.File}}, nil
-}
-
-// place gives a value that was never written a place, for what is said about it.
-func place(n *node.Node, at diag.Pos) {
-	n.Place(at.Line, at.Column)
-	for _, inner := range n.Content {
-		place(inner, at)
-	}
 }

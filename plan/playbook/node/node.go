@@ -14,7 +14,7 @@ const (
 // Tag is the type of a value.
 type Tag uint8
 
-// The types. Other is what YAML itself does not have, or has and nobody here uses; the Reader knows what was written.
+// The types. Other is what YAML itself does not have, or has and moon does not use; the Reader knows what was written.
 const (
 	Other Tag = iota
 	Null
@@ -27,7 +27,7 @@ const (
 	Merge
 )
 
-// Mark is how a value is written, and what is known of it besides: a set of bits.
+// Mark is how a value is written, and what else is known of it: a set of bits.
 type Mark uint8
 
 // The marks.
@@ -39,7 +39,7 @@ const (
 	Literal
 	Folded
 	Encrypted // it was, and is not any more
-	Unsafe    // a text that is no template, whatever is in it
+	Unsafe    // a text that stays as it is, also where it looks like a template
 )
 
 // style is what the text shows of a mark.
@@ -66,6 +66,25 @@ func (n *Node) Column() int { return int(n.column) }
 
 // Place puts the value to a line and column.
 func (n *Node) Place(line, column int) { n.line, n.column = int32(line), int32(column) }
+
+// PlaceAll gives a value that was never written a place, for what is said about it, and all that is in it the same.
+func (n *Node) PlaceAll(line, column int) {
+	n.Place(line, column)
+	for _, inner := range n.Content {
+		inner.PlaceAll(line, column)
+	}
+}
+
+// MarkUnsafe keeps the texts of a value from being rendered.
+func (n *Node) MarkUnsafe() {
+	if n.Kind == Scalar {
+		n.Mark |= Unsafe
+		return
+	}
+	for _, inner := range n.Content { // an alias leads to what is safe elsewhere
+		inner.MarkUnsafe()
+	}
+}
 
 // IsPlain reports whether a value is written without quotes, a type and a form of its own.
 func (n *Node) IsPlain() bool { return n.Mark&style == 0 }

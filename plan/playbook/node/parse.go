@@ -26,7 +26,7 @@ func (s *Second) Error() string {
 	return fmt.Sprintf("line %d: a second document", s.Line)
 }
 
-// Parse reads the one document of a text. Of a text without any its error is io.EOF; that of what is no YAML is the parser's.
+// Parse reads the one document of a text. Of a text without any its error is io.EOF; that of what is not YAML is the parser's.
 func Parse(text []byte) (Document, error) {
 	if len(text) >= minDivided {
 		if doc, ok := parseDivided(text); ok {
@@ -93,7 +93,7 @@ func parseDivided(text []byte) (Document, bool) {
 	whole := docs[0]
 	list := lastList(whole.Root)
 	if list == nil || list.Column() != indent+1 {
-		return Document{}, false // the list that goes on in the other pieces is another one
+		return Document{}, false // the list that the other pieces continue is another one
 	}
 	count := 0
 	for i, doc := range docs {
