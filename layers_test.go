@@ -161,6 +161,7 @@ var layers = map[string][]string{
 		"plan/found", "plan/playbook",
 		"plan/vars", "internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "engine/control", "events/rundir", "internal/app/statedir", "internal/factcache", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
+	"internal/report/schemas": {"engine/graph", "events", "internal/people", "plan", "plan/show", "tui/plain"},                                             // types and words: it writes none of what it describes
 	"internal/factcache":      {"events", "exec", "exec/spec", "plan", "plan/eval/value", "plan/found", "plan/vars"},                                       // files of facts: it gathers none
 	"internal/install":        {"exec/fsys", "exec/process", "internal/diag", "internal/suggest", "plan/playbook"},                                         // requirements and files: it knows no plans
 	"internal/series":         {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
@@ -187,7 +188,7 @@ var layers = map[string][]string{
 	"internal/cli/predicted": {"events", "plan", "tui/status"},
 	"internal/cli/recorded":  {"internal/app", "plan", "plan/prior"},
 	"internal/cli/manual":    {"internal/app", "internal/build", "internal/suggest"}, // the commands as others read them: it plans nothing
-	"internal/cli/reference": {"exec/facts", "exec/remote", "exec/spec", "internal/app", "internal/build", "internal/suggest", "internal/termtext", "plan/schema"},
+	"internal/cli/reference": {"exec/facts", "exec/remote", "exec/spec", "internal/app", "internal/build", "internal/suggest", "internal/report/schemas", "internal/termtext", "plan/schema"},
 	"internal/cli": {
 		"exec/agent", "internal/build",
 		"plan/called",

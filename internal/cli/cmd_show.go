@@ -203,13 +203,9 @@ func (c *showCmd) json(call *app.Invocation, past history.Past, s *plain.Show) e
 	enc := json.NewEncoder(call.Doc)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
-		runJSON
-		Moon  string `json:"moon"`
-		Actor string `json:"actor"`
-		Host  string `json:"host"`
-		plain.Account
-	}{runsJSON([]history.Past{past})[0], past.Moon, past.Actor, past.Host, account})
+	return enc.Encode(plain.Result{
+		Head: runsJSON([]history.Past{past})[0], Moon: past.Moon, Actor: past.Actor, Host: past.Host, Account: account,
+	})
 }
 
 // output prints what one step has printed. A terminal gets what is fit for it, anything else every byte.
