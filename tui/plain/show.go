@@ -415,7 +415,7 @@ type Account struct {
 	Planned   bool                `json:"planned"`         // the plan is known: without it there are no paths and origins
 	Steps     []stepJSON          `json:"steps"`           // those of which anything is known
 	Hosts     []events.HostCounts `json:"hosts,omitempty"` // of a playbook of plays
-	Commands  []commandJSON         `json:"commands"`
+	Commands  []commandJSON       `json:"commands"`
 }
 
 type stepJSON struct {
