@@ -156,11 +156,12 @@ var layers = map[string][]string{
 
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
-	"internal/app": {"internal/build", "internal/report/html", "internal/report/markdown", "internal/report/reading",
+	"internal/app": {"internal/build", "internal/report/html", "internal/report/markdown", "internal/report/otlp", "internal/report/reading",
 		"exec/python", "exec/sshargs", "plan/called", "plan/selector",
 		"plan/found", "plan/playbook",
 		"plan/vars", "internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "engine/control", "events/rundir", "internal/app/statedir", "internal/factcache", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
+	"internal/report/otlp":     {"events", "internal/report/reading", "plan"},                           // spans and requests: it waits for nobody
 	"internal/report/reading":  {"events", "events/steplog", "internal/termtext", "plan", "tui/status"}, // takes in, and writes nothing
 	"internal/report/html":     {"events", "internal/report/reading", "internal/termtext", "tui/status"},
 	"internal/report/markdown": {"events", "internal/report/reading", "internal/termtext", "tui/status"},
@@ -253,7 +254,7 @@ var owners = []struct {
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"internal/install", "exec/pymodule", "plan/playbook", "plan/playbook/placed", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},
-	{"net", []string{"internal/install", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret", "nats/link", "nats/notify", "nats/serve"}, "the only doors are the socket of a run, what steps reach for, the servers of collections, and those of moon-nats; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
+	{"net", []string{"internal/install", "internal/report/otlp", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret", "nats/link", "nats/notify", "nats/serve"}, "the only doors are the socket of a run, what steps reach for, the servers of collections, a collector of OpenTelemetry, and those of moon-nats; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},
 }
 

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"moon/events"
+	"moon/internal/report/otlp"
 	"moon/plan"
 	"moon/tui/plain"
 )
@@ -30,10 +31,11 @@ type target struct {
 	Watched bool   // the run is another process's
 
 	ansible ansibleOutput
+	otlp    otlp.Settings
 }
 
 var formats = []string{
-	"auto", "text", "json", "github", "html", "markdown", "junit", "ansible", "yaml", "minimal", "oneline", "debug", "timer", "profile_tasks", "profile_roles",
+	"auto", "text", "json", "github", "html", "markdown", "junit", "otlp", "ansible", "yaml", "minimal", "oneline", "debug", "timer", "profile_tasks", "profile_roles",
 }
 
 // ofTimes are the formats that may stand next to another text on standard output: they follow it.
@@ -52,6 +54,12 @@ func ParseOutputs(texts []string, verbose, diff bool) ([]target, error) {
 			t.format = usualFormat()
 		}
 		switch {
+		case t.format == "otlp": // what stands behind it is an address
+			var err error
+			if t.otlp, err = otlp.FromEnvironment(t.file); err != nil {
+				return nil, Usage("--output otlp: %s", err)
+			}
+			t.file = "otlp" // and not standard output
 		case !slices.Contains(formats, t.format):
 			return nil, Usage("--output %s: there is no such format; give %s, or FORMAT:FILE", text, strings.Join(formats, ", "))
 		case toFile && t.file == "":
@@ -143,7 +151,7 @@ func follow(ctx context.Context, call *Invocation, run story, outDir string, tar
 	var wg sync.WaitGroup
 	for i, t := range targets {
 		wg.Go(func() {
-			feed, followed := run.Follow(ctx, !inOnePiece(t.format))
+			feed, followed := run.Follow(ctx, !inOnePiece(t.format) && t.format != "otlp")
 			feed, last := keepLast(feed)
 			// The feed must be read to the end even if the reader is gone, or the run would wait.
 			err := t.write(call, feed, run, outDir)
@@ -161,8 +169,12 @@ func follow(ctx context.Context, call *Invocation, run story, outDir string, tar
 
 // write writes what the feed tells.
 func (t target) write(call *Invocation, feed <-chan []events.Record, run story, outDir string) (err error) {
-	if inOnePiece(t.format) {
+	switch {
+	case inOnePiece(t.format):
 		return t.writeReport(call, feed, run, outDir)
+	case t.format == "otlp":
+		t.export(call, feed, run)
+		return nil
 	}
 	// While a program has the terminal, text waits.
 	w := call.Terminal.writer(call.Out)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -9,7 +10,9 @@ import (
 	"moon/events"
 	"moon/internal/report/html"
 	"moon/internal/report/markdown"
+	"moon/internal/report/otlp"
 	"moon/internal/report/reading"
+	"moon/internal/termtext"
 	"moon/tui/plain"
 )
 
@@ -39,6 +42,16 @@ func (t target) writeReport(call *Invocation, feed <-chan []events.Record, run s
 		return call.addTo(t.file, write)
 	}
 	return call.WriteFile(t.file, func(w io.Writer) error { return call.redacted(w, t.format, write) })
+}
+
+// export sends a run to a collector of OpenTelemetry. What goes wrong is a warning.
+func (t target) export(call *Invocation, feed <-chan []events.Record, run story) {
+	host, _ := os.Hostname() // without a name the run is still the run
+	x := &otlp.Exporter{
+		Settings: t.otlp, PlanFor: run.PlanFor, Host: host, Version: call.version,
+		Warn: func(text string) { fmt.Fprintf(call.Err, "moon: %s\n", termtext.CleanName(text)) },
+	}
+	x.Follow(feed)
 }
 
 // WriteReport writes a run that was taken in as html or markdown.

@@ -73,7 +73,7 @@ type runCmd struct {
 
 // headlessFlags are the flags of a run without the screen.
 type headlessFlags struct {
-	Output  []string `short:"o" sep:"none" default:"auto" placeholder:"FORMAT[:FILE]" help:"text (default); json: events, one per line; github: text with folding and annotations, for GitHub Actions, and the default there; html: one page with everything; markdown: a summary; junit: a report for CI servers; ansible: the format of ansible-playbook; yaml, minimal, oneline, debug: as its callbacks; timer, profile_tasks, profile_roles: how long it took, also behind another text. May be given several times; only one may write to standard output, the others need :FILE."`
+	Output  []string `short:"o" sep:"none" default:"auto" placeholder:"FORMAT[:FILE]" help:"text (default); json: events, one per line; github: text with folding and annotations, for GitHub Actions, and the default there; html: one page with everything; markdown: a summary; junit: a report for CI servers; otlp: traces and metrics, to OTEL_EXPORTER_OTLP_ENDPOINT or otlp:ADDRESS; ansible: the format of ansible-playbook; yaml, minimal, oneline, debug: as its callbacks; timer, profile_tasks, profile_roles: how long it took, also behind another text. May be given several times; only one may write to standard output, the others need :FILE."`
 	Approve []string `group:"run" sep:"none" placeholder:"STEP" help:"Approve steps that need confirmation: all, or as for --only. expanded: in the TUI, also what loops find in the run."`
 	Verbose bool     `short:"v" help:"Show the command of every step; with --output ansible, every result."`
 }
