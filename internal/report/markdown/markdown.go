@@ -88,7 +88,7 @@ func (s *Summary) writeFailures() {
 			break
 		}
 		head, rest := s.Why(i)
-		s.printf("\n**%s** %s\n", escape(s.named(i)), code(s.Origin(i)))
+		s.printf("\n%s\n", strings.TrimSpace("**"+escape(s.named(i))+"** "+code(s.Origin(i))))
 		lines := append([]string{head}, s.tail(i, rest)...)
 		s.printf("\n%s\n", fenced(lines))
 	}

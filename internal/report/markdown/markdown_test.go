@@ -62,7 +62,7 @@ const want = `## ❌ site.yml: failed
 
 ### Failed
 
-**\[x\](y) &lt;i\>** ` + "`:0`" + `
+**\[x\](y) &lt;i\>**
 
 ` + "````text" + `
 exit status 3
