@@ -161,8 +161,10 @@ var layers = map[string][]string{
 		"plan/found", "plan/playbook",
 		"plan/vars", "internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "engine/control", "events/rundir", "internal/app/statedir", "internal/factcache", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
-	"internal/report/otlp":     {"events", "internal/report/reading", "plan"},                           // spans and requests: it waits for nobody
-	"internal/report/reading":  {"events", "events/steplog", "internal/termtext", "plan", "tui/status"}, // takes in, and writes nothing
+	"embed":                    {"engine", "engine/graph", "events", "events/fact", "events/rundir", "exec/action", "exec/agent", "exec/facts", "exec/remote", "internal/app", "internal/app/statedir", "internal/build", "internal/diag", "plan", "plan/called", "plan/show"}, // moon without a terminal, for other programs: it knows no commands
+	"examples/embed":           {"embed", "events"},                                                                                                                                                                                                                            // a program outside of the tree: what it may import, anyone may
+	"internal/report/otlp":     {"events", "internal/report/reading", "plan"},                                                                                                                                                                                                  // spans and requests: it waits for nobody
+	"internal/report/reading":  {"events", "events/steplog", "internal/termtext", "plan", "tui/status"},                                                                                                                                                                        // takes in, and writes nothing
 	"internal/report/html":     {"events", "internal/report/reading", "internal/termtext", "tui/status"},
 	"internal/report/markdown": {"events", "internal/report/reading", "internal/termtext", "tui/status"},
 	"internal/report/schemas":  {"engine/graph", "events", "internal/people", "plan", "plan/show", "tui/plain"},                                             // types and words: it writes none of what it describes
