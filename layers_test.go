@@ -144,6 +144,7 @@ var layers = map[string][]string{
 	"internal/test/fakes":   {"engine/journal", "events", "events/fact", "exec", "exec/exectest", "exec/process", "internal/cli", "tui/tuitest"}, // what the suites share; no program of moon's has it
 	"internal/test/ansible": {},                                                                                                                  // suites: they see moon from outside
 	"internal/test/bench":   {},
+	"internal/test/ci":      {},
 	"internal/test/crash":   {},
 	"internal/test/docs":    {},
 	"internal/test/fleet":   {},

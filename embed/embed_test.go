@@ -246,3 +246,20 @@ func TestOutside(t *testing.T) {
 		}
 	}
 }
+
+// TestPage has the program of docs/embed.md be the example.
+func TestPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/embed.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := os.ReadFile("../examples/embed/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, code, _ := bytes.Cut(page, []byte("\n```go\n"))
+	code, _, _ = bytes.Cut(code, []byte("```\n"))
+	if !bytes.HasSuffix(example, code) || !bytes.HasPrefix(code, []byte("package main\n")) {
+		t.Errorf("the page shows another program than examples/embed/main.go:\n%s", code)
+	}
+}

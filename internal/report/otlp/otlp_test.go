@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -484,5 +485,45 @@ func TestSettings(t *testing.T) {
 				t.Errorf("%v, want %s", err, want)
 			}
 		})
+	}
+}
+
+// TestPage finds in docs/reports.md every name that is sent, and every variable that is read; and the page names no other.
+func TestPage(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/reports.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "\n## OpenTelemetry\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	var code strings.Builder
+	for _, name := range []string{"exporter.go", "settings.go"} {
+		file, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code.Write(file)
+	}
+	sent := regexp.MustCompile(`"((?:moon|cicd|code|process|error)\.[a-z_.]+)"`)
+	names := map[string]bool{}
+	for _, m := range sent.FindAllStringSubmatch(code.String(), -1) {
+		names[m[1]] = true
+		if !strings.Contains(text, "`"+m[1]+"`") {
+			t.Errorf("the page lacks %s", m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile("`((?:moon|cicd|code|process|error)\\.[a-z_.]+)`").FindAllStringSubmatch(text, -1) {
+		if !names[m[1]] {
+			t.Errorf("the page has %s, which is not sent", m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile(`"((?:OTEL_|TRACE)[A-Z_]+[A-Z])"`).FindAllStringSubmatch(code.String(), -1) {
+		suffix := strings.TrimPrefix(m[1], "OTEL_EXPORTER_OTLP_")
+		if !strings.Contains(text, m[1]) && !strings.Contains(text, "…_"+suffix) {
+			t.Errorf("the page lacks %s", m[1])
+		}
+	}
+	if len(names) < 25 {
+		t.Errorf("only %d names are looked for", len(names))
 	}
 }
