@@ -149,13 +149,7 @@ func (p *Plan) Close() {
 }
 
 // WriteJSON writes the plan as moon plan --format json does.
-func (p *Plan) WriteJSON(w io.Writer) error {
-	text, err := p.graph.JSON()
-	if err != nil {
-		return err
-	}
-	return show.WriteJSON(w, p.plan, text)
-}
+func (p *Plan) WriteJSON(w io.Writer) error { return show.WriteJSON(w, p.plan, p.graph.JSON) }
 
 // WriteTree writes the plan for people, as moon plan does, with lines of at most width cells; 0: of any length.
 func (p *Plan) WriteTree(w io.Writer, width int) error { return show.WriteTree(w, p.plan, width) }

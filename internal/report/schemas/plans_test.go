@@ -74,17 +74,13 @@ func holdPlan(t *testing.T, schema *jsonschema.Schema, file, playbook string) bo
 	if p == nil || g == nil {
 		return false
 	}
-	text, err := g.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var b bytes.Buffer
 	// With a prediction of each kind in turn, as --check has them.
 	predictions := []any{
 		nil, &events.Prediction{Diff: events.Diff{Kind: events.ChangeUpdate, Path: "/x", Summary: "s", Text: "t"}, Maybe: true},
 		&events.Prediction{Skipped: "when", Cause: events.Edited}, &events.Prediction{Error: "no", Away: true},
 	}
-	err = show.WritePredictionsJSON(&b, p, text, time.Unix(0, 0).UTC(), func(step int) any { return predictions[step%len(predictions)] })
+	err = show.WritePredictionsJSON(&b, p, g.JSON, time.Unix(0, 0).UTC(), func(step int) any { return predictions[step%len(predictions)] })
 	if err != nil {
 		t.Fatal(err)
 	}
