@@ -36,8 +36,14 @@ func TestOTLP(t *testing.T) {
 	}))
 	defer server.Close()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "site.yml"), []byte("- {name: one, shell: echo hidden output}\n- {name: two, shell: exit 3}\n"), 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{
+		"my.secret.yml": "password: hunter2-of-ada\n",
+		"site.yml": "vars_files: [my.secret.yml]\nsteps:\n- {name: one, shell: echo hidden output}\n" +
+			"- {name: 'two with {{ password }}', shell: 'echo {{ password }} >&2; exit 3'}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	moon := func(endpoint string, args ...string) (out, errs string, code int) {
 		cmd := exec.Command("moon", args...)
@@ -57,11 +63,11 @@ func TestOTLP(t *testing.T) {
 	for _, s := range spans {
 		names[s["name"].(string)] = s["traceId"].(string)
 	}
-	if len(names) != 3 || names["one"] != "4bf92f3577b34da6a3ce929d0e0e4736" || names["moon run site.yml"] == "" || names["two"] == "" {
+	if len(names) != 3 || names["one"] != "4bf92f3577b34da6a3ce929d0e0e4736" || names["moon run site.yml"] == "" || names["two with ••••••••"] == "" {
 		t.Errorf("the spans are %v", names)
 	}
-	if text, _ := json.Marshal(spans); bytes.Contains(text, []byte("hidden output\\n")) {
-		t.Error("what a step has printed was sent")
+	if text, _ := json.Marshal(spans); bytes.Contains(text, []byte("hunter2")) {
+		t.Errorf("a secret was sent: %s", text)
 	}
 	server.Close()
 	if out, errs, code = moon(server.URL, "run", "-o", "text", "-o", "otlp", "site.yml"); code != 1 || !strings.Contains(out, "FAILED") ||
