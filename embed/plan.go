@@ -126,8 +126,7 @@ func (b Playbook) Plan(ctx context.Context) (*Plan, error) {
 	}
 	p, g, ds := engine.Build(o)
 	if p == nil {
-		call.Hosts.Close()
-		call.Python.Close()
+		(&Plan{call: call}).Close()
 		return nil, &Mistakes{diagnostics(ds)}
 	}
 	made := &Plan{Digest: p.Digest, Warnings: diagnostics(ds), plan: p, graph: g, call: call, book: b}
@@ -142,10 +141,11 @@ func (b Playbook) Plan(ctx context.Context) (*Plan, error) {
 	return made, nil
 }
 
-// Close ends the connections to hosts that planning has opened. A run closes those that it uses itself.
+// Close ends the connections to hosts and the programs that planning has started. A run closes those that it uses itself.
 func (p *Plan) Close() {
 	p.call.Hosts.Close()
 	p.call.Python.Close()
+	p.call.Values.Close()
 }
 
 // WriteJSON writes the plan as moon plan --format json does.

@@ -207,7 +207,7 @@ func (x *Exporter) rootSpan() span {
 	}
 	switch {
 	case e.Outcome == events.RunFailed:
-		sp.Status = status{statusError, strconv.Itoa(e.Failed) + " steps failed"}
+		sp.Status = status{statusError, plan.CountOf(e.Failed, "step") + " failed"}
 		if e.Error != "" {
 			sp.Status.Message = firstLine(e.Error)
 		}

@@ -287,7 +287,7 @@ func TestTrace(t *testing.T) {
 	if first.Start != ms(10) || first.End != ms(40) || migrate.Start != ms(50) || migrate.End != ms(3050) || root.Start != ms(0) || root.End != ms(3080) {
 		t.Errorf("the times are %s-%s %s-%s %s-%s", first.Start, first.End, migrate.Start, migrate.End, root.Start, root.End)
 	}
-	if first.Status.Code != 1 || migrate.Status.Code != 2 || migrate.Status.Message != "exit status 3" || root.Status.Code != 2 {
+	if first.Status.Code != 1 || migrate.Status.Code != 2 || migrate.Status.Message != "exit status 3" || root.Status.Code != 2 || root.Status.Message != "1 step failed" {
 		t.Errorf("status: %+v %+v %+v", first.Status, migrate.Status, root.Status)
 	}
 	for key, want := range map[string]any{
