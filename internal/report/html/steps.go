@@ -241,7 +241,7 @@ func (p *Page) writeDiff(i int) {
 	if text != "" {
 		var lines []line
 		for part := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-			l := line{text: termtext.CleanName(part)}
+			l := line{text: markup(html.EscapeString(termtext.CleanName(part)))}
 			switch {
 			case strings.HasPrefix(part, "@@"), strings.HasPrefix(part, "--- "), strings.HasPrefix(part, "+++ "):
 				l.class = "at"
@@ -262,7 +262,7 @@ func (p *Page) writeDiff(i int) {
 // line is a line of a text, in a class or in none.
 type line struct {
 	class markup
-	text  string
+	text  markup
 }
 
 // writeLines writes a text. Lines of one class that follow each other share an element: there may be very many.
@@ -308,8 +308,8 @@ func (p *Page) writeOutput(i int) {
 		}
 		lines := make([]line, len(printed))
 		for k, l := range printed {
-			p.output -= int64(len(l.Text)) + 1
-			lines[k].text = l.Text
+			lines[k].text = colours(l.Coloured)
+			p.output -= int64(len(lines[k].text)) + 1
 			if l.Stderr {
 				lines[k].class = "e"
 			}

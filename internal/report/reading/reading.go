@@ -209,10 +209,16 @@ func (r *Reading) Hosts() []events.HostCounts {
 	return status.Recap(r.Plan, r.Run.Steps)
 }
 
-// Line is a line of output, cleaned.
+// Line is a line of output, cleaned. Of all control sequences only colours are left in Coloured, and none in Text.
 type Line struct {
-	Text   string
-	Stderr bool
+	Text     string
+	Coloured string
+	Stderr   bool
+}
+
+func newLine(text string, stderr bool) Line {
+	text = strings.TrimSuffix(text, "\n")
+	return Line{Text: termtext.CleanName(text), Coloured: termtext.Clean([]byte(text)), Stderr: stderr}
 }
 
 // Output is what an attempt of a step has printed: all of it, or the last of each stream if that is more than limit bytes. Left is how many
@@ -231,7 +237,7 @@ func (r *Reading) Output(i, attempt int, limit int64) (lines []Line, left int64,
 		for stream, part := range text {
 			left -= int64(len(part))
 			for line := range strings.Lines(part) {
-				lines = append(lines, Line{termtext.CleanName(strings.TrimSuffix(line, "\n")), stream == 1})
+				lines = append(lines, newLine(line, stream == 1))
 			}
 		}
 		return lines, max(size+left, 1), err
@@ -243,7 +249,7 @@ func (r *Reading) Output(i, attempt int, limit int64) (lines []Line, left int64,
 		if err != nil || !ok {
 			return lines, 0, cmp.Or(err, log.Close())
 		}
-		lines = append(lines, Line{termtext.CleanName(strings.TrimSuffix(string(line.Text), "\n")), line.Stderr})
+		lines = append(lines, newLine(string(line.Text), line.Stderr))
 	}
 }
 
