@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"moon/internal/app"
 	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/selector"
 )
 
 // runFlags are the flags of the commands that run.
@@ -70,7 +68,6 @@ type runCmd struct {
 	headlessFlags `group:"output"`
 	exportFlags   `group:"output"`
 	listFlags     `group:"lists"`
-	Watch         bool `group:"run" env:"-" help:"When it has ended, wait for files to change that it is made from, and run what that concerns, until Ctrl-C."`
 	RefreshOnly   bool `group:"steps" help:"Run nothing: look at what earlier runs have made, and record what is there now, as moon state refresh does."`
 	ExitCode      bool `group:"run" name:"exit-code" env:"-" help:"With --check: exit with 0 if nothing would change, 2 if something would or might, and 1 for every error."`
 
@@ -79,7 +76,7 @@ type runCmd struct {
 
 // headlessFlags are the flags of a run without the screen.
 type headlessFlags struct {
-	Output  []string `short:"o" sep:"none" default:"text" placeholder:"FORMAT[:FILE]" help:"text; json: events, one per line; github: text with folding and annotations, for GitHub Actions; junit: a report for CI servers; ansible: the format of ansible-playbook; yaml, minimal, oneline, debug: as its callbacks; timer, profile_tasks, profile_roles: how long it took, also behind another text. May be given several times; only one may write to standard output, the others need :FILE."`
+	Output  []string `short:"o" sep:"none" default:"auto" placeholder:"FORMAT[:FILE]" help:"text (default); json: events, one per line; github: text with folding and annotations, for GitHub Actions, and the default there; html: one page with everything; markdown: a summary; junit: a report for CI servers; otlp: traces and metrics, to OTEL_EXPORTER_OTLP_ENDPOINT or otlp:ADDRESS; ansible: the format of ansible-playbook; yaml, minimal, oneline, debug: as its callbacks; timer, profile_tasks, profile_roles: how long it took, also behind another text. May be given several times; only one may write to standard output, the others need :FILE."`
 	Approve []string `group:"run" sep:"none" placeholder:"STEP" help:"Approve steps that need confirmation: all, or as for --only. expanded: in the TUI, also what loops find in the run."`
 	Verbose bool     `short:"v" help:"Show the command of every step; with --output ansible, every result."`
 }
@@ -106,9 +103,6 @@ func (c *runCmd) Run(call *app.Invocation) error {
 }
 
 func (c *runCmd) run(call *app.Invocation) error {
-	if c.Watch {
-		return c.watch(call)
-	}
 	if c.RefreshOnly {
 		return refresh(call, c.playbookFlags, &c.becomeFlags)
 	}
@@ -149,56 +143,6 @@ func (c *runCmd) run(call *app.Invocation) error {
 				c.started(run, p)
 			}
 		},
-	})
-}
-
-// watch runs the playbook, and what is concerned when files change: steps that are defined otherwise now, as a run that is resumed does, or those
-// whose sources have changed, with what depends on them.
-func (c *runCmd) watch(call *app.Invocation) error {
-	if c.Saved != "" || len(c.More) > 0 {
-		return app.Usage("--watch is for one playbook, and not for a saved plan, which stays as it is")
-	}
-	c.takeTargets(nil)
-	c.Watch = false
-	var run string // that is continued
-	var now *plan.Plan
-	c.started = func(id string, p *plan.Plan) { run, now, c.answered = id, p, p.Answers() }
-	quiet, targets := *call, c.targets
-	quiet.Err = io.Discard // what is wrong is said when it runs
-	return app.Watch(call, c.Playbook, func(changed []string) (*plan.Plan, error) {
-		c.targets = targets
-		before := now
-		if before == nil {
-			err := c.run(call)
-			return now, err
-		}
-		p, _, err := c.build(&quiet)
-		if err != nil { // nothing has run of it, and what has run before is not forgotten
-			_, _, err = c.build(call)
-			return nil, err
-		}
-		switch concerned := app.SourcesChanged(before, changed); {
-		case c.Check && (p.Digest != before.Digest || len(concerned) > 0):
-			return p, c.run(call)
-		case p.Digest != before.Digest:
-			now = p
-			return p, (&resumeCmd{
-				Which: run, planFlags: c.planFlags, becomeFlags: c.becomeFlags, headlessFlags: c.headlessFlags, exportFlags: c.exportFlags,
-				NoTUI: true, Lost: "ask", Changed: "rerun", RetryFailed: true,
-			}).Run(call)
-		case len(concerned) > 0:
-			c.targets = nil
-			for _, i := range selector.Dependents(p, concerned) {
-				if s := &p.Steps[i]; !s.Excluded {
-					c.targets = append(c.targets, s.Path)
-				}
-			}
-			whole := run // which is continued when the playbook changes, and not this one of a few steps
-			err := c.run(call)
-			run, now = whole, p
-			return p, err
-		}
-		return p, nil
 	})
 }
 

@@ -2,5 +2,5 @@
 //
 //	files, patterns ──Follow──▶ their directories ──fsnotify──▶ Wait ──▶ which of them have changed
 //
-// Editors write a file anew under its name, and a file may not be there yet: so directories are watched, and not files.
+// Editors write another file under its name, and a file may not be there yet: so directories are watched, and not files.
 package watch
