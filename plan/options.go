@@ -112,7 +112,8 @@ type Options struct {
 	Collections []string // directories with collections, each in or with ansible_collections; absolute
 	Core        string   // directory of the Python package ansible, which is the collection ansible.builtin; "": none is installed
 
-	PluginPaths PluginPaths // that Ansible's settings name
+	PluginPaths PluginPaths  // that Ansible's settings name
+	Moved       source.Moved // where directories are that the saved form of the plan has elsewhere
 
 	Plugins Plugins       // actions that are not compiled in; nil: there are none
 	Asked   *called.Asked // what files in Python have answered before; nil: they are asked each time

@@ -82,7 +82,8 @@ func (c *callee) digest(request []byte) string {
 		// The helper's request says which file is asked; a plugin knows that itself.
 		request = slices.Concat([]byte(c.Kind+" "+c.Digest+" "), request)
 	}
-	return source.DigestOf(request)
+	p := c.of.plan
+	return source.DigestOf([]byte(p.Basis.O.Moved.Placeless(p.Root, string(request))))
 }
 
 // ask asks for a value.
