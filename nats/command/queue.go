@@ -282,7 +282,7 @@ func startJob(ctx context.Context, q *queue.Queue, o link.Options, j queue.Job) 
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // the directory is that for temporary files
-	file, root, original, err := queue.Unpack(pack, dir)
+	u, err := queue.Unpack(pack, dir, false)
 	if err != nil {
 		return err
 	}
@@ -295,8 +295,8 @@ func startJob(ctx context.Context, q *queue.Queue, o link.Options, j queue.Job) 
 		return err
 	}
 	// What was submitted is run: that files have been edited since is no reason not to. A run by hand on this machine comes first.
-	cmd := exec.CommandContext(ctx, self, slices.Concat([]string{"run", "--plan", file, "--allow-stale", "--wait-lock", "1h"}, j.Flags)...)
-	cmd.Dir, cmd.Env = root, append(environ(o), ticketIn+"="+string(ticket), standsFor+"="+root+"="+original)
+	cmd := exec.CommandContext(ctx, self, slices.Concat([]string{"run", "--plan", u.Plan, "--allow-stale", "--wait-lock", "1h"}, j.Flags)...)
+	cmd.Dir, cmd.Env = u.Root, append(environ(o), ticketIn+"="+string(ticket), standsFor+"="+u.Root+"="+u.Original)
 	words := &tail{}
 	cmd.Stdout, cmd.Stderr = os.Stdout, io.MultiWriter(os.Stderr, words)
 	fmt.Printf("moon-nats: job %s\n", j.ID)
@@ -316,8 +316,12 @@ func restoreFiles(ctx context.Context, l *link.Link, q *queue.Queue, runs string
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Dir(past.Root)
-	if !strings.HasPrefix(filepath.Base(dir), jobDir(j)) {
+	dir := past.Root
+	for !strings.HasPrefix(filepath.Base(dir), jobDir(j)) {
+		if up := filepath.Dir(dir); up != dir {
+			dir = up
+			continue
+		}
 		return "", nil
 	}
 	stands = past.Root + "=" + filepath.Dir(j.Playbook)
@@ -332,8 +336,8 @@ func restoreFiles(ctx context.Context, l *link.Link, q *queue.Queue, runs string
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
-	_, _, original, err := queue.Unpack(pack, dir)
-	return past.Root + "=" + original, err
+	u, err := queue.Unpack(pack, dir, true)
+	return past.Root + "=" + u.Original, err
 }
 
 // jobDir is how the name of the directory of a job begins.

@@ -16,12 +16,16 @@ import (
 	"slices"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"moon/engine/planfile"
+	"moon/plan/saved"
+	"moon/plan/source"
 )
 
-// planName is the saved plan in a pack; the files are below filesName.
+// planName is the saved plan in a pack, and placesName says which directory each of those of the pack was.
 const (
-	planName  = "plan"
-	filesName = "files"
+	planName   = "plan"
+	placesName = "places"
 )
 
 // maxPack bounds the files of a pack, in bytes.
@@ -35,19 +39,7 @@ type document struct {
 		Host    string `json:"host"`
 		Skipped bool   `json:"skipped"`
 	} `json:"steps"`
-	Sources *struct {
-		Files []struct {
-			Path   string  `json:"path"`
-			Secret bool    `json:"secret"`
-			Text   *string `json:"text"`
-			Bytes  []byte  `json:"bytes"`
-		} `json:"files"`
-		Reads []struct {
-			Path      string  `json:"path"`
-			Directory bool    `json:"directory"`
-			Entries   [][]any `json:"entries"`
-		} `json:"reads"`
-	} `json:"sources"`
+	Sources *saved.Sources `json:"sources"`
 }
 
 func read(plan []byte) (d document, err error) {
@@ -80,10 +72,15 @@ func JobOf(plan []byte) (j Job, err error) {
 	return j, nil
 }
 
-// Pack is a saved plan with the files that its steps read, which the plan itself has only the digests of. Files that hold secrets are not
-// in it, and neither are those outside the directory of the playbook: they have to be where the job is run.
+// Pack is a saved plan with the files that its steps read and the plugins that they use, of which the plan itself has only the digests. Files
+// that hold secrets are not in it: they have to be where the job is run.
 func Pack(plan []byte) ([]byte, error) {
 	d, err := read(plan)
+	if err != nil {
+		return nil, err
+	}
+	places := d.places()
+	text, err := json.Marshal(places)
 	if err != nil {
 		return nil, err
 	}
@@ -97,57 +94,93 @@ func Pack(plan []byte) ([]byte, error) {
 		}
 	}
 	put(planName, 0o600, plan)
+	put(placesName, 0o600, text)
 	size := int64(0)
-	for _, name := range d.reads() {
-		info, serr := os.Stat(filepath.Join(d.Root, name))
-		if serr != nil || !info.Mode().IsRegular() {
+	for _, path := range d.needs() {
+		name := places.Here(path)
+		info, serr := os.Stat(path)
+		if filepath.IsAbs(name) || serr != nil || !info.Mode().IsRegular() {
 			continue // the plan says what it needs, and is refused without
 		}
 		if size += info.Size(); size > maxPack {
 			return nil, fmt.Errorf("the files that its steps read are more than %d MiB; have them where the workers are", maxPack>>20)
 		}
-		text, rerr := os.ReadFile(filepath.Join(d.Root, name))
+		text, rerr := os.ReadFile(path)
 		if rerr != nil {
 			return nil, rerr
 		}
-		put(filesName+"/"+name, int64(info.Mode().Perm()), text)
+		put(name, int64(info.Mode().Perm()), text)
 	}
 	err = errors.Join(err, w.Close(), zip.Close())
 	return out.Bytes(), err
 }
 
-// reads are the files in the directory of the playbook that steps read when they run.
-func (d *document) reads() (names []string) {
-	add := func(name string) {
-		if filepath.IsLocal(name) && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	for _, r := range d.Sources.Reads {
-		if !r.Directory {
-			add(r.Path)
-			continue
-		}
-		for _, e := range r.Entries {
-			if path, is := e[0].(string); is {
-				add(filepath.Join(r.Path, path))
-			}
-		}
-	}
-	return names
+// Unpacked is where a pack was written to.
+type Unpacked struct {
+	Plan     string // the file of the plan
+	Root     string // the directory to run it in
+	Original string // that of the playbook where it was submitted: the same if this machine has it
 }
 
-// Unpack writes a pack into a directory, and gives the file of the plan, the directory to run it in, and that of the playbook where it was
-// submitted. They are the same if this machine has the playbook; or else the former is made of what the pack has.
-func Unpack(pack []byte, dir string) (file, root, original string, err error) {
+// Unpack writes a pack into a directory. Only the plan is, if this machine has what the job needs where it was submitted; anew says that it is
+// not to be used. Or else the files are written, and the plan is moved to where they are.
+func Unpack(pack []byte, dir string, anew bool) (u Unpacked, err error) {
+	plan, places, entries, err := open(pack)
+	if err != nil {
+		return u, err
+	}
+	d, err := read(plan)
+	if err != nil {
+		return u, err
+	}
+	u.Plan, u.Root, u.Original = filepath.Join(dir, planName), d.Root, d.Root
+	if !anew && d.isHere(places) {
+		return u, os.WriteFile(u.Plan, plan, 0o600)
+	}
+	if err := d.secrets(places); err != nil {
+		return u, err
+	}
+	// The directory is of this machine, so its links are resolved as moon does it with the root of a plan.
+	if dir, err = filepath.EvalSymlinks(dir); err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		return u, err
+	}
+	for i := range places {
+		if !filepath.IsLocal(places[i].To) || !filepath.IsAbs(places[i].From) {
+			return u, fmt.Errorf("the job has a place %q, which would be outside its directory", places[i].To)
+		}
+		places[i].To = filepath.Join(dir, places[i].To)
+	}
+	if err := d.write(dir, places, entries); err != nil {
+		return u, err
+	}
+	u.Root = places.Here(d.Root)
+	if plan, err = planfile.Move(plan, places); err != nil {
+		return u, err
+	}
+	return u, os.WriteFile(u.Plan, plan, 0o600)
+}
+
+// entry is a file of a pack.
+type entry struct {
+	text []byte
+	mode os.FileMode
+}
+
+// open reads a pack.
+func open(pack []byte) (plan []byte, places source.Moved, entries map[string]entry, err error) {
+	fail := func(err error) ([]byte, source.Moved, map[string]entry, error) {
+		return nil, nil, nil, fmt.Errorf("the plan of the job cannot be read: %w", err)
+	}
 	zip, err := gzip.NewReader(bytes.NewReader(pack))
 	if err != nil {
-		return "", "", "", fmt.Errorf("the plan of the job cannot be read: %w", err)
+		return fail(err)
 	}
 	r := tar.NewReader(zip)
-	var plan []byte
-	files := map[string][]byte{}
-	modes := map[string]os.FileMode{}
+	entries = map[string]entry{}
+	left := int64(2 * maxPack) // a small pack may come to very much
 	for {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -155,74 +188,108 @@ func Unpack(pack []byte, dir string) (file, root, original string, err error) {
 		}
 		var text []byte
 		if err == nil {
-			text, err = io.ReadAll(io.LimitReader(r, 2*maxPack))
+			text, err = io.ReadAll(io.LimitReader(r, left))
+			left -= int64(len(text))
+		}
+		if err == nil && left == 0 {
+			err = fmt.Errorf("it is more than %d MiB", 2*maxPack>>20)
 		}
 		if err != nil {
-			return "", "", "", fmt.Errorf("the plan of the job cannot be read: %w", err)
+			return fail(err)
 		}
-		if h.Name == planName {
+		switch {
+		case h.Name == planName:
 			plan = text
-			continue
-		}
-		name, err := filepath.Rel(filesName, h.Name)
-		if err != nil || !filepath.IsLocal(name) {
-			return "", "", "", fmt.Errorf("the job has a file %q, which would be outside its directory", h.Name)
-		}
-		files[name], modes[name] = text, h.FileInfo().Mode().Perm()
-	}
-	d, err := read(plan)
-	if err != nil {
-		return "", "", "", err
-	}
-	if _, err := os.Stat(filepath.Join(d.Root, d.RootFile)); err == nil {
-		root = d.Root
-	} else {
-		// The directory is of this machine, so its links are resolved as moon does it with the root of a plan.
-		if root, err = filepath.EvalSymlinks(dir); err != nil {
-			return "", "", "", err
-		}
-		root = filepath.Join(root, filesName)
-		for _, f := range d.Sources.Files {
-			if _, has := files[f.Path]; has || f.Secret || !filepath.IsLocal(f.Path) {
-				continue
+		case h.Name == placesName:
+			if err := json.Unmarshal(text, &places); err != nil {
+				return fail(err)
 			}
-			if files[f.Path], modes[f.Path] = f.Bytes, 0o600; f.Text != nil {
-				files[f.Path] = []byte(*f.Text)
-			}
+		case !filepath.IsLocal(h.Name):
+			return nil, nil, nil, fmt.Errorf("the job has a file %q, which would be outside its directory", h.Name)
+		default:
+			entries[h.Name] = entry{text, h.FileInfo().Mode().Perm()}
 		}
-		if err := writeAll(root, files, modes); err != nil {
-			return "", "", "", err
-		}
-		plan = moved(plan, d.Root, root)
 	}
-	file = filepath.Join(dir, planName)
-	return file, root, d.Root, os.WriteFile(file, plan, 0o600)
+	if len(places) == 0 {
+		return fail(errors.New("it does not say where its files were; submit it again"))
+	}
+	return plan, places, entries, nil
 }
 
-func writeAll(root string, files map[string][]byte, modes map[string]os.FileMode) error {
-	for name, text := range files {
-		path := filepath.Join(root, name)
+// write writes what a job needs to the places where it is to be run.
+func (d *document) write(dir string, places source.Moved, entries map[string]entry) error {
+	for name, e := range entries {
+		if err := writeFile(filepath.Join(dir, name), e.text, e.mode); err != nil {
+			return err
+		}
+	}
+	put := func(path string) (string, bool) {
+		now := places.Here(d.abs(path))
+		_, err := os.Lstat(now)
+		return now, now != d.abs(path) && errors.Is(err, os.ErrNotExist)
+	}
+	for _, f := range d.Sources.Files {
+		path, missing := put(f.Path)
+		if !missing || f.Path == "-" || f.Text == nil && f.Bytes == nil {
+			continue
+		}
+		text := f.Bytes
+		if f.Text != nil {
+			text = []byte(*f.Text)
+		}
+		if err := writeFile(path, text, 0o600); err != nil {
+			return err
+		}
+	}
+	// Of a directory that a step copies the plan has the links, the empty directories and the modes.
+	for _, r := range d.Sources.Reads {
+		if path, missing := put(r.Path); missing && r.Dir {
+			if err := os.MkdirAll(path, 0o700); err != nil {
+				return err
+			}
+		}
+		for _, e := range slices.Backward(r.Entries) {
+			if err := writeEntry(put, r.Path, e); err != nil {
+				return err
+			}
+		}
+	}
+	return os.MkdirAll(places.Here(d.Root), 0o700)
+}
+
+// writeEntry writes an entry of a directory that is not a file. What is in a directory comes before it, as it may not be writable then.
+func writeEntry(put func(string) (string, bool), in string, e [4]string) error {
+	name, kind, mode, target := e[0], source.Kind(e[1]), e[2], e[3]
+	path, missing := put(in + name)
+	if !filepath.IsLocal(filepath.Join(".", name)) {
+		return fmt.Errorf("the job has a file %q, which would be outside its directory", name)
+	}
+	switch {
+	case kind == source.Link && missing:
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, text, modes[name]); err != nil {
+		return os.Symlink(target, path)
+	case kind == source.Directory:
+		if err := os.MkdirAll(path, 0o700); err != nil {
 			return err
 		}
-		if err := os.Chmod(path, modes[name]); err != nil { // the umask may have taken some away, and the plan compares modes
-			return err
+		var bits uint32
+		if _, err := fmt.Sscanf(mode, "%o", &bits); err == nil {
+			return os.Chmod(path, os.FileMode(bits)&os.ModePerm)
 		}
 	}
-	return os.MkdirAll(root, 0o700)
+	return nil
 }
 
-// moved is a saved plan in another directory. Its third line has that, and is the only one that may differ.
-func moved(plan []byte, from, to string) []byte {
-	was, err1 := json.Marshal(from)
-	is, err2 := json.Marshal(to)
-	if err1 != nil || err2 != nil {
-		return plan
+func writeFile(path string, text []byte, mode os.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
 	}
-	return bytes.Replace(plan, append([]byte(`"root": `), was...), append([]byte(`"root": `), is...), 1)
+	if err := os.WriteFile(path, text, mode); err != nil {
+		return err
+	}
+	return os.Chmod(path, mode) // the umask may have taken some away, and the plan compares modes
 }
 
 // Store keeps a pack, and gives its name, which is its digest: the same plan is there once, however often it is submitted.

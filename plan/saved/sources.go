@@ -415,7 +415,7 @@ func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *sou
 		return plan.Options{}, nil, err
 	}
 	again.Plugins = known
-	again.Home, again.User, again.Presets = cmp.Or(s.Home, o.Home), cmp.Or(s.User, o.User), s.Presets
+	again.Home, again.User, again.Presets = cmp.Or(s.Home, o.Home), cmp.Or(s.User, o.User), s.Moved.Here(s.Presets)
 	// Costly facts that were used are among those that were kept: none may be asked for again.
 	again.Facts.Here, again.Facts.Costly = s.facts(o.Facts.Here), nil
 	if err := s.Plays.remembered(d, abs, o); err != nil {
