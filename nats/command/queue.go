@@ -22,6 +22,7 @@ import (
 	"moon/internal/cli"
 	"moon/nats/link"
 	"moon/nats/notify"
+	"moon/nats/pack"
 	"moon/nats/queue"
 	"moon/nats/record"
 	"moon/nats/schedule"
@@ -93,6 +94,9 @@ var runFlags = map[string]bool{
 	"--diff": false, "-D": false, "--force": false,
 }
 
+// trust is the flag that lets plugins run that came with the playbook. They are in the pack, and the plan has their digests.
+const trust = "--trust-plugins"
+
 // jobFrom plans what the arguments say, stores the plan, and gives the job. If the plan could not be made, moon has said why, and the exit
 // code is its own.
 func jobFrom(ctx context.Context, q *queue.Queue, args []string) (j queue.Job, code int, err error) {
@@ -115,6 +119,8 @@ func jobFrom(ctx context.Context, q *queue.Queue, args []string) (j queue.Job, c
 		case ofRun && valued && !given:
 			flags = append(flags, args[i], args[i+1])
 			i++
+		case args[i] == trust: // planning may call plugins, and so may the run
+			flags, rest = append(flags, trust), append(rest, trust)
 		case ofRun:
 			flags = append(flags, args[i])
 		default:
@@ -125,7 +131,7 @@ func jobFrom(ctx context.Context, q *queue.Queue, args []string) (j queue.Job, c
 	if err != nil || code != app.ExitDone {
 		return j, code, err
 	}
-	if j, err = queue.JobOf(plan); err != nil {
+	if j.Playbook, j.Hosts, err = pack.About(plan); err != nil {
 		return j, app.ExitUsage, err
 	}
 	j.Flags = flags
@@ -137,11 +143,11 @@ func jobFrom(ctx context.Context, q *queue.Queue, args []string) (j queue.Job, c
 			return j, app.ExitUsage, fmt.Errorf("--retries is a number, and not %q", retries)
 		}
 	}
-	pack, err := queue.Pack(plan)
+	packed, err := pack.Make(plan)
 	if err != nil {
 		return j, app.ExitUsage, err
 	}
-	if j.Plan, err = q.Store(ctx, pack); err != nil {
+	if j.Plan, err = q.Store(ctx, packed); err != nil {
 		return j, app.ExitDisk, err
 	}
 	return j, app.ExitDone, nil
@@ -149,8 +155,8 @@ func jobFrom(ctx context.Context, q *queue.Queue, args []string) (j queue.Job, c
 
 // planFor is a saved plan: the one that is named, or what moon plan makes of the arguments.
 func planFor(args []string) (plan []byte, code int, err error) {
-	if len(args) == 1 {
-		if text, err := os.ReadFile(args[0]); err == nil && bytes.HasPrefix(text, []byte("{\n  \"format\": ")) {
+	if named := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == trust }); len(named) == 1 {
+		if text, err := os.ReadFile(named[0]); err == nil && bytes.HasPrefix(text, []byte("{\n  \"format\": ")) {
 			return text, app.ExitDone, nil
 		}
 	}
@@ -273,7 +279,7 @@ func cancelJob(ctx context.Context, l *link.Link, q *queue.Queue, id string) (in
 
 // startJob runs a job in a process of its own, to its end. The error says why it did not end well, in its own last words.
 func startJob(ctx context.Context, q *queue.Queue, o link.Options, j queue.Job) error {
-	pack, err := q.Load(ctx, j.Plan)
+	packed, err := q.Load(ctx, j.Plan)
 	if err != nil {
 		return err
 	}
@@ -282,7 +288,7 @@ func startJob(ctx context.Context, q *queue.Queue, o link.Options, j queue.Job) 
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // the directory is that for temporary files
-	u, err := queue.Unpack(pack, dir, false)
+	u, err := pack.Unpack(packed, dir, false)
 	if err != nil {
 		return err
 	}
@@ -328,7 +334,7 @@ func restoreFiles(ctx context.Context, l *link.Link, q *queue.Queue, runs string
 	if _, err := os.Stat(past.Root); err == nil {
 		return stands, nil
 	}
-	pack, err := q.Load(ctx, j.Plan)
+	packed, err := q.Load(ctx, j.Plan)
 	if err != nil {
 		return "", err
 	}
@@ -336,7 +342,7 @@ func restoreFiles(ctx context.Context, l *link.Link, q *queue.Queue, runs string
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
-	u, err := queue.Unpack(pack, dir, true)
+	u, err := pack.Unpack(packed, dir, true)
 	return past.Root + "=" + u.Original, err
 }
 

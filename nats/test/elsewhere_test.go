@@ -2,12 +2,14 @@ package test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"moon/nats/pack"
 	"moon/nats/queue"
 )
 
@@ -205,11 +207,11 @@ func TestElsewhereChanged(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pack, err := queue.Pack(doc)
+			packed, err := pack.Make(doc)
 			if err != nil {
 				t.Fatal(err)
 			}
-			u, err := queue.Unpack(pack, t.TempDir(), true)
+			u, err := pack.Unpack(packed, t.TempDir(), true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -236,5 +238,51 @@ func TestElsewhereChanged(t *testing.T) {
 		if j.State != queue.Failed || !strings.Contains(j.Why, "more.secret.yml holds secrets") || len(s.log()) > 0 {
 			t.Errorf("%+v; the log is %v", j, s.log())
 		}
+	}
+}
+
+// TestElsewherePlugins has a job with a module, a filter, roles and an inventory that are in directories of their own, far from the playbook.
+func TestElsewherePlugins(t *testing.T) {
+	if out, err := exec.Command("python3", "-c", "import ansible.module_utils.basic").CombinedOutput(); err != nil {
+		t.Skipf("the module needs ansible-core: %s", out)
+	}
+	s := newSite(t)
+	dir := filepath.Join(s.dir, "desk/play")
+	log := filepath.Join(s.dir, "log") // by whose directory the playbook has an absolute path to what its roles are in, too
+	for name, text := range map[string]string{
+		"desk/play/ansible.cfg":         "[defaults]\nroles_path = ../../far/roles\nlibrary = library\n",
+		"far/roles/r/tasks/main.yml":    "- shell: echo {{ lookup('file', 'x') }}-{{ who | shout }} >> " + log + "\n- copy: {src: x, dest: " + s.dir + "/copied}\n",
+		"far/roles/r/files/x":           "role",
+		"inv/hosts":                     "h1 ansible_connection=local\n",
+		"inv/host_vars/h1.yml":          "who: me\n",
+		"desk/play/filter_plugins/f.py": "class FilterModule(object):\n    def filters(self):\n        return {'shout': lambda s: s.upper()}\n",
+		"desk/play/library/says.py": `#!/usr/bin/python
+from ansible.module_utils.basic import AnsibleModule
+m = AnsibleModule(argument_spec=dict(to=dict(type='str'), word=dict(type='str')))
+open(m.params['to'], 'a').write(m.params['word'] + '\n')
+m.exit_json(changed=True)
+`,
+		"desk/play/site.yml": "- hosts: h1\n  gather_facts: false\n  roles: [r]\n  tasks:\n  - says: {to: " + log + ", word: module}\n",
+	} {
+		s.write(filepath.Join(s.dir, name), text)
+	}
+	inventory := filepath.Join(s.dir, "inv/hosts")
+	id := s.submitIn(dir, "--trust-plugins", "-i", inventory, "site.yml")
+	barred := s.submitIn(dir, "-i", inventory, "site.yml", "--labels", "other")
+	for _, name := range []string{"desk", "far", "inv"} {
+		if err := os.RemoveAll(filepath.Join(s.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.worker("a", "--labels", "other")
+	all := s.ended()
+	if j := all[id]; j.State != queue.Done {
+		t.Errorf("%+v", j)
+	}
+	if j := all[barred]; j.State != queue.Failed || j.Run != "" || !strings.Contains(j.Why, "trust") {
+		t.Errorf("a job with plugins that were not trusted: %+v", j)
+	}
+	if copied, _ := os.ReadFile(filepath.Join(s.dir, "copied")); !slices.Equal(s.log(), []string{"role-ME", "module"}) || string(copied) != "role" {
+		t.Errorf("the log is %v; copied %q", s.log(), copied)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Moved says where directories are now that a saved plan names as they were where it was made: another machine has them elsewhere.
+// Moved says where directories are now to which a saved plan gives the names that they had where it was made.
 // A plan that is made of them is the same plan, so what stands for it, its digests, has the places in which they were.
 type Moved []Move
 
@@ -30,7 +30,7 @@ func (m Moved) Here(path string) string {
 	return path
 }
 
-// HereOf is Here for a path behind a mark, as in @FILE. A text without the mark is no path.
+// HereOf is Here for a path behind a mark, as in @FILE. A text without the mark is left alone.
 func (m Moved) HereOf(mark, text string) string {
 	if path, ok := strings.CutPrefix(text, mark); ok {
 		return mark + m.Here(path)

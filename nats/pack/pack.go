@@ -1,12 +1,9 @@
-package queue
+package pack
 
 import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,8 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"moon/engine/planfile"
 	"moon/plan/saved"
@@ -49,32 +44,31 @@ func read(plan []byte) (d document, err error) {
 	return d, nil
 }
 
-// JobOf is a job to run a saved plan: its playbook, and the hosts that the plan names.
-func JobOf(plan []byte) (j Job, err error) {
+// About says which playbook a saved plan runs, and on which hosts.
+func About(plan []byte) (playbook string, hosts []string, err error) {
 	d, err := read(plan)
 	if err != nil {
-		return j, err
+		return "", nil, err
 	}
-	j.Playbook = filepath.Join(d.Root, d.RootFile)
-	if real, err := filepath.EvalSymlinks(j.Playbook); err == nil {
-		j.Playbook = real
+	playbook = filepath.Join(d.Root, d.RootFile)
+	if real, err := filepath.EvalSymlinks(playbook); err == nil {
+		playbook = real
 	}
 	for _, s := range d.Steps {
 		if s.Host != "" && !s.Skipped {
-			j.Hosts = append(j.Hosts, s.Host)
+			hosts = append(hosts, s.Host)
 		}
 	}
-	if len(j.Hosts) == 0 {
-		j.Hosts = []string{"localhost"}
+	if len(hosts) == 0 {
+		hosts = []string{"localhost"}
 	}
-	slices.Sort(j.Hosts)
-	j.Hosts = slices.Compact(j.Hosts)
-	return j, nil
+	slices.Sort(hosts)
+	return playbook, slices.Compact(hosts), nil
 }
 
-// Pack is a saved plan with the files that its steps read and the plugins that they use, of which the plan itself has only the digests. Files
+// Make packs a saved plan with the files that its steps read and the plugins that they use, of which the plan itself has only the digests. Files
 // that hold secrets are not in it: they have to be where the job is run.
-func Pack(plan []byte) ([]byte, error) {
+func Make(plan []byte) ([]byte, error) {
 	d, err := read(plan)
 	if err != nil {
 		return nil, err
@@ -122,9 +116,9 @@ type Unpacked struct {
 	Original string // that of the playbook where it was submitted: the same if this machine has it
 }
 
-// Unpack writes a pack into a directory. Only the plan is, if this machine has what the job needs where it was submitted; anew says that it is
-// not to be used. Or else the files are written, and the plan is moved to where they are.
-func Unpack(pack []byte, dir string, anew bool) (u Unpacked, err error) {
+// Unpack writes a pack into a directory. Only the plan is, if this machine has what the job needs where it was submitted; elsewhere says that
+// it does not count. Or else the files are written, and the plan is moved to where they are.
+func Unpack(pack []byte, dir string, elsewhere bool) (u Unpacked, err error) {
 	plan, places, entries, err := open(pack)
 	if err != nil {
 		return u, err
@@ -134,7 +128,7 @@ func Unpack(pack []byte, dir string, anew bool) (u Unpacked, err error) {
 		return u, err
 	}
 	u.Plan, u.Root, u.Original = filepath.Join(dir, planName), d.Root, d.Root
-	if !anew && d.isHere(places) {
+	if !elsewhere && d.isHere(places) {
 		return u, os.WriteFile(u.Plan, plan, 0o600)
 	}
 	if err := d.secrets(places); err != nil {
@@ -290,32 +284,4 @@ func writeFile(path string, text []byte, mode os.FileMode) error {
 		return err
 	}
 	return os.Chmod(path, mode) // the umask may have taken some away, and the plan compares modes
-}
-
-// Store keeps a pack, and gives its name, which is its digest: the same plan is there once, however often it is submitted.
-func (q *Queue) Store(ctx context.Context, pack []byte) (name string, err error) {
-	sum := sha256.Sum256(pack)
-	name = hex.EncodeToString(sum[:])
-	if _, err := q.plans.GetInfo(ctx, name); err == nil {
-		return name, nil
-	}
-	if _, err := q.plans.PutBytes(ctx, name, pack); err != nil {
-		return "", fmt.Errorf("store the plan: %w", err)
-	}
-	return name, nil
-}
-
-// Load is a pack that was stored.
-func (q *Queue) Load(ctx context.Context, name string) ([]byte, error) {
-	pack, err := q.plans.GetBytes(ctx, name)
-	if errors.Is(err, jetstream.ErrObjectNotFound) {
-		return nil, errors.New("the plan of the job is gone")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("fetch the plan of the job: %w", err)
-	}
-	if sum := sha256.Sum256(pack); hex.EncodeToString(sum[:]) != name {
-		return nil, errors.New("the plan of the job is not what was submitted")
-	}
-	return pack, nil
 }
