@@ -75,7 +75,9 @@ func Read(doc []byte, here plan.Options, moon string) (*Saved, error) {
 	case h.Seal != sealOf(doc):
 		return nil, errChanged
 	}
-	h.Sources.Moved = h.Moved
+	if len(h.Moved) > 0 {
+		h.Sources.Moved = h.Moved
+	}
 	p, ds, err := planner.Replay(h.Sources, h.Root, here)
 	if err != nil {
 		return nil, err
