@@ -169,7 +169,7 @@ var layers = map[string][]string{
 	"internal/cli/modules":    {"internal/diag", "plan/collection", "plan/playbook"},
 	// A module of its own, which moon does not need.
 	"nats/link":     {}, // names and a connection
-	"nats/record":   {"engine/control", "engine/journal", "events/rundir", "nats/link"},
+	"nats/record":   {"engine/control", "engine/journal", "events", "events/rundir", "events/steplog", "nats/link"},
 	"nats/mirror":   {"engine/control", "engine/history", "events/rundir", "nats/link"},
 	"nats/serve":    {},                                                                              // a server
 	"nats/session":  {"nats/link"},                                                                   // bytes and how they arrive: it starts nothing
@@ -177,10 +177,11 @@ var layers = map[string][]string{
 	"nats/queue":    {"events", "nats/link"},                                                         // it starts no processes, and knows nothing of plans
 	"nats/pack":     {"engine/planfile", "exec/spec", "plan/inventory", "plan/saved", "plan/source"}, // what a plan was made from, and where it is here
 	"nats/schedule": {"nats/link", "nats/queue"},
-	"nats/states":   {"engine/statefile", "nats/link", "plan/prior"}, // where records are, and not what they mean
-	"nats/notify":   {"nats/link"},                                   // it reads journals as anyone outside would
-	"nats/test":     {"nats/command", "nats/link", "nats/pack", "nats/queue", "nats/serve"},
-	"nats/command":  {"engine/control", "engine/history", "engine/journal", "engine/statefile", "events", "exec/remote", "exec/way", "internal/app", "internal/app/statedir", "internal/cli", "internal/termtext", "nats/states", "plan", "plan/prior", "nats/agent", "nats/link", "nats/mirror", "nats/notify", "nats/pack", "nats/queue", "nats/record", "nats/schedule", "nats/serve", "nats/session"},
+	"nats/retain":   {"events", "nats/link", "nats/mirror", "nats/queue", "nats/schedule"}, // what the servers have: it touches nothing of this machine
+	"nats/states":   {"engine/statefile", "nats/link", "plan/prior"},                       // where records are, and not what they mean
+	"nats/notify":   {"nats/link"},                                                         // it reads journals as anyone outside would
+	"nats/test":     {"nats/command", "nats/link", "nats/pack", "nats/queue", "nats/retain", "nats/schedule", "nats/serve"},
+	"nats/command":  {"engine/control", "engine/history", "engine/journal", "engine/statefile", "events", "exec/remote", "exec/way", "internal/app", "internal/app/statedir", "internal/cli", "internal/termtext", "nats/states", "plan", "plan/prior", "nats/agent", "nats/link", "nats/mirror", "nats/notify", "nats/pack", "nats/queue", "nats/record", "nats/retain", "nats/schedule", "nats/serve", "nats/session"},
 	"nats":          {"nats/command"},
 
 	"internal/cli/lastview":  {"internal/app", "plan", "tui"}, // a file: it shows nothing

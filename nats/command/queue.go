@@ -47,11 +47,15 @@ func queued(ctx context.Context, l *link.Link, name string, args []string) (int,
 	}
 	switch name {
 	case "submit":
-		j, code, err := jobFrom(ctx, q, args)
+		j, packed, code, err := jobFrom(ctx, q, args)
 		if err != nil || code != app.ExitDone {
 			return code, err
 		}
 		if j, err = q.Submit(ctx, j); err != nil {
+			return app.ExitDisk, err
+		}
+		// The plan may have been one that no job had for long, and that was removed just before this one had it.
+		if _, err := q.Store(ctx, packed); err != nil {
 			return app.ExitDisk, err
 		}
 		fmt.Println(j.ID)
@@ -63,12 +67,15 @@ func queued(ctx context.Context, l *link.Link, name string, args []string) (int,
 		if _, err := schedule.Parse(args[1]); err != nil {
 			return app.ExitUsage, err
 		}
-		j, code, err := jobFrom(ctx, q, args[2:])
+		j, packed, code, err := jobFrom(ctx, q, args[2:])
 		if err != nil || code != app.ExitDone {
 			return code, err
 		}
 		if err := b.Put(ctx, args[0], args[1], j); err != nil {
 			return app.ExitUsage, err
+		}
+		if _, err := q.Store(ctx, packed); err != nil { // as with a job
+			return app.ExitDisk, err
 		}
 		return app.ExitDone, nil
 	case "queue":
@@ -99,7 +106,7 @@ const trust = "--trust-plugins"
 
 // jobFrom plans what the arguments say, stores the plan, and gives the job. If the plan could not be made, moon has said why, and the exit
 // code is its own.
-func jobFrom(ctx context.Context, q *queue.Queue, args []string) (j queue.Job, code int, err error) {
+func jobFrom(ctx context.Context, q *queue.Queue, args []string) (j queue.Job, packed []byte, code int, err error) {
 	labels, retries := "", ""
 	own := map[string]*string{"--labels": &labels, "--retries": &retries}
 	var flags, rest []string
@@ -110,7 +117,7 @@ func jobFrom(ctx context.Context, q *queue.Queue, args []string) (j queue.Job, c
 		valued, ofRun := runFlags[name]
 		switch {
 		case (ours || ofRun && valued) && !given && i+1 == len(args):
-			return j, app.ExitUsage, fmt.Errorf("%s needs a value", name)
+			return j, nil, app.ExitUsage, fmt.Errorf("%s needs a value", name)
 		case ours && given:
 			*to = value
 		case ours:
@@ -129,28 +136,27 @@ func jobFrom(ctx context.Context, q *queue.Queue, args []string) (j queue.Job, c
 	}
 	plan, code, err := planFor(rest)
 	if err != nil || code != app.ExitDone {
-		return j, code, err
+		return j, nil, code, err
 	}
 	if j.Playbook, j.Hosts, err = pack.About(plan); err != nil {
-		return j, app.ExitUsage, err
+		return j, nil, app.ExitUsage, err
 	}
 	j.Flags = flags
 	if j.Labels, err = queue.Labels(labels); err != nil {
-		return j, app.ExitUsage, err
+		return j, nil, app.ExitUsage, err
 	}
 	if retries != "" {
 		if j.Retries, err = strconv.Atoi(retries); err != nil || j.Retries < 0 {
-			return j, app.ExitUsage, fmt.Errorf("--retries is a number, and not %q", retries)
+			return j, nil, app.ExitUsage, fmt.Errorf("--retries is a number, and not %q", retries)
 		}
 	}
-	packed, err := pack.Make(plan)
-	if err != nil {
-		return j, app.ExitUsage, err
+	if packed, err = pack.Make(plan); err != nil {
+		return j, nil, app.ExitUsage, err
 	}
 	if j.Plan, err = q.Store(ctx, packed); err != nil {
-		return j, app.ExitDisk, err
+		return j, nil, app.ExitDisk, err
 	}
-	return j, app.ExitDone, nil
+	return j, packed, app.ExitDone, nil
 }
 
 // planFor is a saved plan: the one that is named, or what moon plan makes of the arguments.

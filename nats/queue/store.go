@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -36,4 +37,47 @@ func (q *Queue) Load(ctx context.Context, name string) ([]byte, error) {
 		return nil, errors.New("the plan of the job is not what was submitted")
 	}
 	return pack, nil
+}
+
+// Remove removes a job that is over, with its history.
+func (q *Queue) Remove(ctx context.Context, id string) error {
+	j, _, err := q.Get(ctx, id)
+	if errors.Is(err, ErrNoJob) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !j.Over() {
+		return fmt.Errorf("job %s is %s", id, j.State)
+	}
+	if err := q.jobs.Purge(ctx, id); err != nil {
+		return fmt.Errorf("remove job %s: %w", id, err)
+	}
+	return nil
+}
+
+// Unused are the packs that were stored before a time and are not among those in use.
+func (q *Queue) Unused(ctx context.Context, used map[string]bool, before time.Time) (names []string, err error) {
+	list, err := q.plans.List(ctx)
+	if errors.Is(err, jetstream.ErrNoObjectsFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the plans of jobs: %w", err)
+	}
+	for _, o := range list {
+		if !used[o.Name] && o.ModTime.Before(before) {
+			names = append(names, o.Name)
+		}
+	}
+	return names, nil
+}
+
+// Discard removes a pack.
+func (q *Queue) Discard(ctx context.Context, name string) error {
+	if err := q.plans.Delete(ctx, name); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
+		return fmt.Errorf("remove the plan %s: %w", name, err)
+	}
+	return nil
 }

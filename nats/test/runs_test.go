@@ -37,6 +37,20 @@ func TestOtherMachine(t *testing.T) {
 	}
 }
 
+// TestLastWords has a run print just before it ends: all of it is in the stream, and before the step is said to have ended.
+func TestLastWords(t *testing.T) {
+	s := newSite(t)
+	s.do("a", 0, "run", s.playbook("- name: short\n  shell: echo out; echo err >&2\n- name: failing\n  shell: seq 1 9; false\n  ignore_errors: true\n- name: last\n  shell: seq 1 20000\n"))
+	for step, want := range map[string]int{"short": 2, "failing": 9, "last": 20000} {
+		if got := s.do("b", 0, "show", "--output", step); len(strings.Fields(got)) != want {
+			t.Errorf("another machine has %d words of %s, want %d", len(strings.Fields(got)), step, want)
+		}
+	}
+	if s.journal("a") != s.journal("b") {
+		t.Error("the journals differ")
+	}
+}
+
 // TestCommandsFromElsewhere pauses, skips and continues a run from another machine; who did it is in the journal.
 func TestCommandsFromElsewhere(t *testing.T) {
 	s := newSite(t)
