@@ -184,16 +184,17 @@ var layers = map[string][]string{
 	"nats/command":  {"engine/control", "engine/history", "engine/journal", "engine/statefile", "events", "exec/remote", "exec/way", "internal/app", "internal/app/statedir", "internal/cli", "internal/termtext", "nats/states", "plan", "plan/prior", "nats/agent", "nats/link", "nats/mirror", "nats/notify", "nats/pack", "nats/queue", "nats/record", "nats/retain", "nats/schedule", "nats/serve", "nats/session"},
 	"nats":          {"nats/command"},
 
-	"internal/cli/lastview":  {"internal/app", "plan", "tui"}, // a file: it shows nothing
-	"internal/cli/nearby":    {"internal/pattern", "internal/diag", "plan"},
-	"internal/cli/predicted": {"events", "plan", "tui/status"},
-	"internal/cli/recorded":  {"internal/app", "plan", "plan/prior"},
-	"internal/cli/manual":    {"internal/app", "internal/build", "internal/suggest"}, // the commands as others read them: it plans nothing
-	"internal/cli/reference": {"exec/facts", "exec/remote", "exec/spec", "internal/app", "internal/build", "internal/suggest", "internal/termtext", "plan/schema"},
+	"internal/cli/lastview":   {"internal/app", "plan", "tui"}, // a file: it shows nothing
+	"internal/cli/nearby":     {"internal/pattern", "internal/diag", "plan"},
+	"internal/cli/predicted":  {"events", "plan", "tui/status"},
+	"internal/cli/replanning": {"engine", "engine/control", "internal/diag", "tui"}, // it asks, and does not plan
+	"internal/cli/recorded":   {"internal/app", "plan", "plan/prior"},
+	"internal/cli/manual":     {"internal/app", "internal/build", "internal/suggest"}, // the commands as others read them: it plans nothing
+	"internal/cli/reference":  {"exec/facts", "exec/remote", "exec/spec", "internal/app", "internal/build", "internal/suggest", "internal/termtext", "plan/schema"},
 	"internal/cli": {
 		"exec/agent", "internal/build",
 		"plan/called",
-		"internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference",
+		"internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/replanning",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
 	},
