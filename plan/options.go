@@ -54,11 +54,10 @@ type Probe struct {
 
 // GatheringFacts is the first task of a play: it asks again, and decides who can be reached.
 func GatheringFacts(pl *playbook.Play) *playbook.Task {
-	t := &playbook.Task{
+	t := playbook.NewTask(playbook.Task{
 		Kind: playbook.Action, Pos: pl.Pos, Action: "setup", ActionKey: "gather_facts", ActionPos: pl.Pos,
 		Name: playbook.Written(pl.Pos, "Gathering Facts"), Loop: playbook.Loop{Var: "item", Index: "index"},
-		PlayTask: new(playbook.PlayTask),
-	}
+	})
 	if !pl.Subset.IsZero() {
 		t.ExtraArgs = playbook.WrittenMap(pl.Pos, playbook.Entry{Key: "gather_subset", Pos: pl.Subset.Pos(), Value: pl.Subset})
 	}
