@@ -168,14 +168,22 @@ func (r *Recorder) locate(path string) (dir, name string, ours bool) {
 func (at *run) publish() error {
 	at.writing.Lock()
 	defer at.writing.Unlock()
-	if err := at.sendPrinted(at.pending.Bytes()); err != nil {
+	if at.pending.Len() == 0 {
+		return nil
+	}
+	// Files first, in a stream that keeps the order: a record never names what no one else can read.
+	if err := at.settle(); err != nil {
+		return err
+	}
+	// What was printed is on its way before the record, and is not waited for: it would double what a step costs.
+	over, err := at.sendPrinted(at.pending.Bytes())
+	if err == nil && over {
+		err = at.settle() // no one asks for it later
+	}
+	if err != nil {
 		return err
 	}
 	for at.pending.Len() > 0 {
-		// Files first, in a stream that keeps the order: a record never names what no one else can read.
-		if err := at.settle(); err != nil {
-			return err
-		}
 		piece := at.pending.Bytes()
 		if len(piece) > maxPiece {
 			piece = piece[:bytes.LastIndexByte(piece[:maxPiece], '\n')+1] // a line is far shorter
@@ -189,11 +197,11 @@ func (at *run) publish() error {
 }
 
 // sendPrinted sends what attempts have printed that end in some lines of the journal: who follows the run elsewhere has it before it is said
-// that they have ended. The caller holds writing.
-func (at *run) sendPrinted(lines []byte) error {
+// that they have ended. over says that the run has, too. The caller holds writing.
+func (at *run) sendPrinted(lines []byte) (over bool, err error) {
 	for line := range bytes.Lines(lines) {
 		if bytes.Contains(line, ended) { // the last words of all, also of those whose files another plan has named
-			return at.sendOutput()
+			return true, at.sendOutput()
 		}
 		if !bytes.Contains(line, finished) {
 			continue
@@ -211,11 +219,11 @@ func (at *run) sendPrinted(lines []byte) error {
 		prefix := fmt.Sprintf("%s.%d", events.StepID(r.Data.Step), r.Data.Attempt)
 		for _, path := range steplog.Files(filepath.Base(rundir.Output("")), prefix) {
 			if err := at.send(path); err != nil {
-				return err
+				return false, err
 			}
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // finishedKind is the kind of records that an attempt has ended.
