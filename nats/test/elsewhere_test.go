@@ -266,6 +266,10 @@ m.exit_json(changed=True)
 	} {
 		s.write(filepath.Join(s.dir, name), text)
 	}
+	// What only its owner may read counts as a secret when a template has it.
+	if err := os.Chmod(filepath.Join(s.dir, "far/roles/r/files/x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	inventory := filepath.Join(s.dir, "inv/hosts")
 	id := s.submitIn(dir, "--trust-plugins", "-i", inventory, "site.yml")
 	barred := s.submitIn(dir, "-i", inventory, "site.yml", "--labels", "other")
