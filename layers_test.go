@@ -167,6 +167,7 @@ var layers = map[string][]string{
 	"internal/series":         {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
 	"internal/app/statedir":   {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
 	"internal/cli/installing": {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
+	"internal/cli/targets":    {"internal/pattern", "internal/termtext", "plan"}, // words of a call, and what they may be
 	"internal/cli/modules":    {"internal/diag", "plan/collection", "plan/playbook"},
 	// A module of its own, which moon does not need.
 	"nats/link":     {}, // names and a connection
@@ -195,7 +196,7 @@ var layers = map[string][]string{
 	"internal/cli": {
 		"exec/agent", "internal/build",
 		"plan/called",
-		"internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/replanning",
+		"internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/replanning", "internal/cli/targets",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
 	},
@@ -209,7 +210,7 @@ var layers = map[string][]string{
 	// The planner's components: each is asked through its constructor, and none knows the walk.
 	"plan/planner/additions": {"exec/spec", "internal/diag", "plan", "plan/inventory", "plan/planner/problems", "plan/vars"},
 	"plan/planner/bindings":  {"internal/diag", "plan", "plan/eval/value", "plan/planner/compile", "plan/planner/known", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/sequence", "plan/vars"},
-	"plan/planner/choice":    {"plan/selector", "internal/diag", "plan"},
+	"plan/planner/choice":    {"internal/suggest", "plan/selector", "internal/diag", "plan"},
 	"plan/planner/compile":   {"plan/unequal", "internal/pattern", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
 	"plan/planner/conceal":   {"exec/spec", "internal/diag", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/source", "secret"},
 	"plan/planner/connect":   {"exec/spec", "exec/sshargs", "internal/diag", "plan", "plan/inventory", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret", "exec/way", "internal/suggest"},

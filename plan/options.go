@@ -171,15 +171,16 @@ type Imported struct {
 
 // Selection says which steps a person wants. The selectors are what package selector reads.
 type Selection struct {
-	Tags     []string
-	SkipTags []string
-	Only     []string // selectors: leave out every other step
-	Skip     []string // selectors: leave out these
-	StartAt  string   // selector: leave out the steps before the first it names; "" for none
+	Tags, SkipTags []string
+	Only, Skip     []string // selectors: exclude every other step, and these
+	Targets        []string // selectors or tags: exclude every step that none of these needs
+	StartAt        string   // selector: exclude the steps before the first it names; "" for none
 }
 
 // Bounded reports whether selectors leave steps out.
-func (s *Selection) Bounded() bool { return len(s.Only) > 0 || len(s.Skip) > 0 || s.StartAt != "" }
+func (s *Selection) Bounded() bool {
+	return len(s.Only)+len(s.Targets)+len(s.Skip) > 0 || s.StartAt != ""
+}
 
 // Mode is how the run will go.
 type Mode struct {

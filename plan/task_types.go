@@ -35,9 +35,8 @@ type Call struct {
 
 	Notify         []string // the names of handlers that are known only now; nil: all were known
 	BecomePassword string   // a secret that the playbook has; "" if there is none
-
-	Sources   []string // globs of absolute paths
-	Generates []string
+	Sources        []string // globs of absolute paths
+	Generates      []string
 }
 
 // Earlier are the items of a loop before one, of which the first that break_when holds for ends the loop.
