@@ -72,7 +72,7 @@ var layers = map[string][]string{
 	"exec/remote":          {"internal/pattern", "exec/pymodule", "plan/dialect", "secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action", "exec/background", "exec/way"},       // exec at both ends of a connection; what carries a job must not know of runs
 	"exec/background":      {"internal/pattern", "events"},                                                                                                                                                                                                                                    // files of jobs: it starts nothing
 	"engine/graph":         {"plan/sequence", "plan/dialect", "events", "plan", "internal/termtext"},
-	"engine/planfile":      {"events", "engine/graph", "plan", "plan/planner", "plan/saved", "internal/diag", "plan/show"},
+	"engine/planfile":      {"events", "engine/graph", "plan", "plan/planner", "plan/saved", "plan/source", "internal/diag", "plan/show"},
 	"engine/pinned":        {"exec/fsys", "plan/source"},                                 // files that are read: it knows no steps
 	"engine/exact":         {"events", "events/fact", "plan", "exec/fault", "exec/spec"}, // compares: it neither predicts nor runs
 	"engine/journal": {
@@ -180,30 +180,33 @@ var layers = map[string][]string{
 	"internal/cli/modules":     {"internal/diag", "plan/collection", "plan/playbook"},
 	// A module of its own, which moon does not need.
 	"nats/link":     {}, // names and a connection
-	"nats/record":   {"engine/control", "engine/journal", "events/rundir", "nats/link"},
+	"nats/record":   {"engine/control", "engine/journal", "events", "events/rundir", "events/steplog", "nats/link"},
 	"nats/mirror":   {"engine/control", "engine/history", "events/rundir", "nats/link"},
-	"nats/serve":    {},                            // a server
-	"nats/session":  {"nats/link"},                 // bytes and how they arrive: it starts nothing
-	"nats/agent":    {"nats/session", "nats/link"}, // hosts: it knows no runs and no frames
-	"nats/queue":    {"events", "nats/link"},       // it starts no processes, and reads of a plan what it has to
+	"nats/serve":    {},                                                                              // a server
+	"nats/session":  {"nats/link"},                                                                   // bytes and how they arrive: it starts nothing
+	"nats/agent":    {"nats/session", "nats/link"},                                                   // hosts: it knows no runs and no frames
+	"nats/queue":    {"events", "nats/link"},                                                         // it starts no processes, and knows nothing of plans
+	"nats/pack":     {"engine/planfile", "exec/spec", "plan/inventory", "plan/saved", "plan/source"}, // what a plan was made from, and where it is here
 	"nats/schedule": {"nats/link", "nats/queue"},
-	"nats/states":   {"engine/statefile", "nats/link", "plan/prior"}, // where records are, and not what they mean
-	"nats/notify":   {"nats/link"},                                   // it reads journals as anyone outside would
-	"nats/test":     {"nats/command", "nats/link", "nats/queue", "nats/serve"},
-	"nats/command":  {"engine/control", "engine/history", "engine/journal", "engine/statefile", "events", "exec/remote", "exec/way", "internal/app", "internal/app/statedir", "internal/cli", "internal/termtext", "nats/states", "plan", "plan/prior", "nats/agent", "nats/link", "nats/mirror", "nats/notify", "nats/queue", "nats/record", "nats/schedule", "nats/serve", "nats/session"},
+	"nats/retain":   {"events", "nats/link", "nats/mirror", "nats/queue", "nats/schedule"}, // what the servers have: it touches nothing of this machine
+	"nats/states":   {"engine/statefile", "nats/link", "plan/prior"},                       // where records are, and not what they mean
+	"nats/notify":   {"nats/link"},                                                         // it reads journals as anyone outside would
+	"nats/test":     {"nats/command", "nats/link", "nats/pack", "nats/queue", "nats/retain", "nats/schedule", "nats/serve"},
+	"nats/command":  {"engine/control", "engine/history", "engine/journal", "engine/statefile", "events", "exec/remote", "exec/way", "internal/app", "internal/app/statedir", "internal/cli", "internal/termtext", "nats/states", "plan", "plan/prior", "nats/agent", "nats/link", "nats/mirror", "nats/notify", "nats/pack", "nats/queue", "nats/record", "nats/retain", "nats/schedule", "nats/serve", "nats/session"},
 	"nats":          {"nats/command"},
 
-	"internal/cli/lastview":  {"internal/app", "plan", "tui"}, // a file: it shows nothing
-	"internal/cli/nearby":    {"internal/pattern", "internal/diag", "plan"},
-	"internal/cli/predicted": {"events", "plan", "tui/status"},
-	"internal/cli/recorded":  {"internal/app", "plan", "plan/prior"},
-	"internal/cli/manual":    {"internal/app", "internal/build", "internal/suggest"}, // the commands as others read them: it plans nothing
-	"internal/cli/reference": {"exec/facts", "exec/remote", "exec/spec", "internal/app", "internal/build", "internal/suggest", "internal/report/schemas", "internal/termtext", "plan/schema"},
+	"internal/cli/lastview":   {"internal/app", "plan", "tui"}, // a file: it shows nothing
+	"internal/cli/nearby":     {"internal/pattern", "internal/diag", "plan"},
+	"internal/cli/predicted":  {"events", "plan", "tui/status"},
+	"internal/cli/replanning": {"engine", "engine/control", "internal/diag", "tui"}, // it asks, and does not plan
+	"internal/cli/recorded":   {"internal/app", "plan", "plan/prior"},
+	"internal/cli/manual":     {"internal/app", "internal/build", "internal/suggest"}, // the commands as others read them: it plans nothing
+	"internal/cli/reference":  {"exec/facts", "exec/remote", "exec/spec", "internal/app", "internal/build", "internal/suggest", "internal/report/schemas", "internal/termtext", "plan/schema"},
 	"internal/cli": {
 		"internal/report/reading",
 		"exec/agent", "internal/build",
 		"plan/called",
-		"internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/targets",
+		"internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/replanning", "internal/cli/targets",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
 	},

@@ -108,10 +108,10 @@ type Options struct {
 	ModulePath []string // --module-path: directories of modules, beside library/
 	RolesPath  []string // further directories of roles; absolute
 
-	Collections []string // directories with collections, each in or with ansible_collections; absolute
-	Core        string   // directory of the Python package ansible, which is the collection ansible.builtin; "": none is installed
-
-	PluginPaths PluginPaths // that Ansible's settings name
+	Collections []string     // directories with collections, each in or with ansible_collections; absolute
+	Core        string       // directory of the Python package ansible, which is the collection ansible.builtin; "": none is installed
+	PluginPaths PluginPaths  // that Ansible's settings name
+	Moved       source.Moved // where directories are that the saved form of the plan has elsewhere
 
 	Plugins Plugins       // actions that are not compiled in; nil: there are none
 	Asked   *called.Asked // what files in Python have answered before; nil: they are asked each time
