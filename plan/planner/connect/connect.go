@@ -118,7 +118,7 @@ func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan
 		conn.Key = source.ResolvePath(conn.Key, c.plan.Root, c.o.Home)
 	}
 	args := []string{c.o.Login.SSHArgs}
-	conn.Steers = c.o.Login.Lends
+	conn.Steers = c.o.Login.Steers
 	for _, name := range vars.ArgsNames {
 		text := value("", name)
 		// What has ssh execute other programs must not do so before approval, unless the playbook is trusted.
