@@ -40,11 +40,6 @@ func (m *Basis) deciding() []Input {
 		list = append(list, Input{Path: path, Digest: source.DigestOf(f.Text)})
 	}
 	// What ssh is given decides what it executes, as what the inventory says of a host does.
-	for _, f := range m.O.Login.Steering {
-		if _, read := m.Disk.Files[f.Path]; !read {
-			list = append(list, f)
-		}
-	}
-	m.decided, m.decidedOf = list, len(m.Disk.Files)
+	m.decided, m.decidedOf = append(list, m.O.Login.Steering...), len(m.Disk.Files)
 	return list
 }
