@@ -41,5 +41,5 @@ func (m *Basis) deciding() []Input {
 	}
 	// What ssh is given decides what it executes, as what the inventory says of a host does.
 	m.decided, m.decidedOf = append(list, m.O.Login.Steering...), len(m.Disk.Files)
-	return list
+	return m.decided
 }
