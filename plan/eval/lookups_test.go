@@ -69,6 +69,7 @@ func TestLookups(t *testing.T) {
 	e := worldly()
 	for text, want := range map[string]string{
 		"{{ lookup('file', 'motd') }}!":                                                                                  "hello!",
+		"{{ lookup('file', 'motd', rstip=false) }}!":                                                                     "hello!", // a slip, as with Ansible
 		"{{ lookup('ansible.builtin.file', 'motd', rstrip=false) }}!":                                                    "hello\n\n!",
 		"{{ lookup('file', 'nope', errors='ignore') }}!":                                                                 "!",
 		"{{ lookup('template', 't.j2') }}!":                                                                              "<web>\n!",
@@ -99,7 +100,7 @@ func TestLookups(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"{{ lookup('file', 'nope') }}":                       "function `lookup` failed: no file `nope` in files",
-		"{{ lookup('file', 'motd', rstip=true) }}":           "function `lookup` has no option `rstip` for `file`",
+		"{{ lookup('password', 'x', ident='2y') }}":          "function `lookup` failed: the option `ident` of `password` is not supported",
 		"{{ lookup('fil', 'motd') }}":                        "unknown lookup `fil`",
 		"{{ lookup('random_choice', lst) }}":                 "the lookup `random_choice` is not available: its result would differ from one run to the next",
 		"{{ lookup('first_found', 'x', 'y') }}":              "function `lookup` failed: none of these files exists: x, y",
