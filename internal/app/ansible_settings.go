@@ -247,7 +247,7 @@ func (s AnsibleSettings) ofPlays(o *plan.Options) error {
 	}
 	o.Mode.MergeMaps = behaviour == "merge"
 	strategy, place := s.setting("defaults.strategy")
-	o.Mode.Strategy = strings.TrimPrefix(strategy, spec.BuiltinPrefix)
+	o.Mode.Strategy = spec.StrategyOf(strategy)
 	switch o.Mode.Strategy {
 	case "", "linear", "free", "host_pinned":
 	default:
