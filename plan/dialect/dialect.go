@@ -51,7 +51,6 @@ type Rules struct {
 	OldNumbers        bool // numbers of YAML files are those of YAML 1.1: 1:30 is 90, and 1e3 is text
 	MakesFiles        bool // file without a state makes the file if it is absent; otherwise that is an error
 	AnyHolds          bool // a condition may give any value: it holds unless that is empty or 0
-	AnyOption         bool // an option that a lookup does not have is ignored
 	CommaTags         bool // a text that a template gives as a tag may be several, with commas between them
 	TagsExist         bool // that no step has any of the tags that are asked for is an error, and not an empty run
 	ReadsFlags        bool // a text under a key that takes a boolean or a condition is a boolean if it reads as one: "yes"
@@ -71,7 +70,7 @@ var rules = Of[*Rules]{
 	Ansible: &Rules{
 		OnFailure: "host", RetryDelay: 5 * time.Second,
 		FactValue: saysWhether, Refusal: func(message, words string) string { return cmp.Or(words, message) },
-		OverHosts: true, UnneededIsOK: true, FailedChanges: true, DecidesDry: true, PrintsUndefined: true, AnyHolds: true, AnyOption: true,
+		OverHosts: true, UnneededIsOK: true, FailedChanges: true, DecidesDry: true, PrintsUndefined: true, AnyHolds: true,
 		FactsAhead: true,
 		KeepsPaths: true, OrdersMaps: true, OldNumbers: true, ReadsFlags: true,
 	},

@@ -30,7 +30,7 @@ func (p *plugin) takes(option string) bool {
 // as with Ansible. One that would change what Ansible finds is not ignored.
 func Ignores(s *call.Shared, name, option string) bool {
 	p, err := Find(s, name)
-	return err == nil && s.Dialect.Rules().AnyOption && !p.takes(option) && !slices.Contains(strings.Fields(p.later), option)
+	return err == nil && s.IgnoresOptions() && !p.takes(option) && !slices.Contains(strings.Fields(p.later), option)
 }
 
 // plugins by name; filled by init, because template renders.
