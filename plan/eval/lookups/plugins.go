@@ -26,7 +26,7 @@ func (p *plugin) takes(option string) bool {
 	return p.options == "..." || option == "wantlist" || option == "errors" || slices.Contains(strings.Fields(p.options), option)
 }
 
-// Ignores reports whether an option of a lookup is one that it does not have, and that plays may give it all the same: nothing comes of it,
+// Ignores reports whether an option of a lookup is one that it does not have, and that plays may still give: nothing comes of it,
 // as with Ansible. One that would change what Ansible finds is not ignored.
 func Ignores(s *call.Shared, name, option string) bool {
 	p, err := Find(s, name)
