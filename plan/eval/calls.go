@@ -1,9 +1,12 @@
 package eval
 
 import (
+	"slices"
+
 	"moon/plan/eval/call"
 	"moon/plan/eval/filters"
 	"moon/plan/eval/jinja"
+	"moon/plan/eval/lookups"
 	"moon/plan/eval/value"
 )
 
@@ -221,12 +224,19 @@ func (s scope) callName(n *jinja.Call, f *jinja.Variable) (any, error) {
 	}
 	c := &call.Input{Scope: s.forCall(), Name: f.Name}
 	if b, ok := s.engine.builtin(f.Name); ok {
-		err := s.bind(c, b.params, n.Args)
+		args, required := splitRequired(f.Name, n.Args)
+		err := s.bind(c, b.params, args)
 		if err == nil {
 			err = c.ExpandAll()
 		}
 		if err != nil {
 			return nil, s.placed(err, f)
+		}
+		if required != nil {
+			if c.Named == nil {
+				c.Named = map[string]any{}
+			}
+			c.Named["default"] = value.Fault{Err: s.undefined(required)}
 		}
 		v, err := b.run(c)
 		if err != nil {
@@ -235,6 +245,24 @@ func (s scope) callName(n *jinja.Call, f *jinja.Variable) (any, error) {
 		return v, nil
 	}
 	return nil, &value.Error{Kind: value.TypeError, Message: "`" + f.Name + "` is not a function", Offset: f.Offset(), Width: width}
+}
+
+// splitRequired takes `default=Undefined` out of the arguments of a lookup. It is how Ansible's manual says that what is looked up must be
+// there: the name has no value, which matters only if nothing else is found.
+func splitRequired(function string, args []jinja.Argument) ([]jinja.Argument, *jinja.Variable) {
+	if !lookups.IsFunction(function) || len(args) == 0 {
+		return args, nil
+	}
+	of, _ := args[0].Value.(*jinja.Constant)
+	if of == nil || !slices.Contains([]string{"env", "ansible.builtin.env", "vars", "ansible.builtin.vars"}, value.Text(of.Value)) {
+		return args, nil
+	}
+	for i, a := range args {
+		if name, ok := a.Value.(*jinja.Variable); ok && a.Name == "default" && name.Name == "Undefined" {
+			return slices.Delete(slices.Clone(args), i, i+1), name
+		}
+	}
+	return args, nil
 }
 
 // callLocal calls a macro, caller(), loop() or a joiner.

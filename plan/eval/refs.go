@@ -161,7 +161,11 @@ func (c *collector) path(root *jinja.Variable, path []any, provided bool) {
 }
 
 func (c *collector) call(n *jinja.Call) {
-	c.arguments(n.Args)
+	args := n.Args
+	if f, ok := n.Function.(*jinja.Variable); ok {
+		args, _ = splitRequired(f.Name, args)
+	}
+	c.arguments(args)
 	switch f := n.Function.(type) {
 	case *jinja.Variable:
 		c.environment(n, f)

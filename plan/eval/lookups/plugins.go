@@ -226,7 +226,9 @@ func lookupVars(c *call.Input, terms []any) ([]any, error) {
 		// As a name in the template would be, with the same rules for what is unknown, secret or faulty.
 		v, err := c.Eval(&jinja.Variable{At: -1, Name: name})
 		if otherwise, ok := c.Named["default"]; ok && value.IsUndefined(err) {
-			v, err = otherwise, nil
+			if _, lacks := otherwise.(value.Fault); !lacks {
+				v, err = otherwise, nil
+			}
 		}
 		if e, ok := value.AsError(err); ok && e.Kind == value.UndefinedError {
 			// The name stands nowhere in the text: its place is that of the call.
@@ -295,18 +297,21 @@ func lookupEnv(c *call.Input, terms []any) ([]any, error) {
 	out := []any{}
 	for _, term := range terms {
 		name := c.Print(term)
-		var value string
+		var found string
 		var ok bool
 		if c.World.Env != nil {
-			value, ok = c.World.Env(c.Env, name)
+			found, ok = c.World.Env(c.Env, name)
 		} else {
-			value, ok = os.LookupEnv(name)
+			found, ok = os.LookupEnv(name)
 		}
 		otherwise, given := c.Named["default"]
 		switch {
 		case ok:
-			out = append(out, value)
+			out = append(out, found)
 		case given:
+			if lacks, ok := otherwise.(value.Fault); ok {
+				return nil, lacks.Err
+			}
 			out = append(out, otherwise)
 		// Ansible gives an empty text for what is not set.
 		default:
