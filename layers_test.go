@@ -24,9 +24,10 @@ var layers = map[string][]string{
 	"events/rundir":        {},                    // paths and nothing else: who writes a file of a run and who reads it ask the same place
 	"internal/diag":        {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
 	"plan/dialect":         {},                    // whatever a playbook becomes carries it
-	"plan/playbook":        {"internal/people", "internal/pattern", "internal/diag", "internal/suggest", "plan/playbook/placed", "plan/playbook/yaml11"},
-	"plan/playbook/placed": {},                   // texts and nodes: it knows no files
-	"plan/playbook/yaml11": {"internal/pattern"}, // texts and numbers: it knows no documents
+	"plan/playbook":        {"internal/people", "internal/pattern", "internal/diag", "internal/suggest", "plan/playbook/node", "plan/playbook/placed", "plan/playbook/yaml11"},
+	"plan/playbook/node":   {},                     // values as written: it knows no files and says nothing
+	"plan/playbook/placed": {"plan/playbook/node"}, // texts and nodes: it knows no files
+	"plan/playbook/yaml11": {"internal/pattern"},   // texts and numbers: it knows no documents
 	"plan/eval":            {"plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call", "plan/eval/filters", "plan/eval/lookups", "plan/eval/expr"},
 	"plan/eval/call":       {"internal/pyregexp", "plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"},                                                    // what callees see: it evaluates nothing
 	"plan/eval/value":      {"plan/eval/jinja", "secret"},                                                                                                            // values and errors: it evaluates nothing
@@ -48,7 +49,7 @@ var layers = map[string][]string{
 	"plan/doctor":          {"plan/planner/callees", "internal/pattern", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // rules that are visited: they neither walk nor open files
 	"plan/walk":            {"plan/collection", "internal/diag", "plan", "plan/eval", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source"},                                                                                                                        // tasks as written: it renders nothing and knows no plans but the words of them
 	"plan/bind":            {"events", "plan/loops", "secret", "secret/vault", "internal/diag", "plan", "plan/playbook", "plan/vars", "plan/eval", "plan/source", "exec/spec", "plan/eval/value"},
-	"plan/planner":         {"plan/planner/gates", "plan/planner/calls", "plan/planner/callees", "plan/planner/imports", "plan/planner/exports", "plan/planner/orphans", "plan/planner/place", "plan/prior", "plan/reread", "plan/planner/content", "plan/planner/defaults", "plan/planner/bindings", "plan/planner/items", "plan/sequence", "plan/loops", "plan/found", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/additions", "plan/planner/choice", "plan/planner/compile", "plan/planner/conceal", "plan/planner/connect", "plan/planner/given", "plan/planner/known", "plan/planner/library", "plan/planner/literal", "plan/planner/lookups", "plan/planner/outline", "plan/planner/override", "plan/planner/pointless", "plan/planner/policy", "plan/planner/preset", "plan/planner/probe", "plan/planner/problems", "plan/planner/prompts", "plan/planner/relay", "plan/planner/standin", "plan/planner/tags", "plan/planner/unmatched", "plan/planner/varsdir", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "plan/walk", "secret", "plan/collection"},
+	"plan/planner":         {"plan/planner/gates", "plan/planner/calls", "plan/planner/callees", "plan/planner/imports", "plan/planner/exports", "plan/planner/orphans", "plan/planner/place", "plan/prior", "plan/reread", "plan/planner/content", "plan/planner/defaults", "plan/planner/bindings", "plan/planner/items", "plan/sequence", "plan/loops", "plan/found", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/inventory", "plan/planner/additions", "plan/planner/choice", "plan/planner/compile", "plan/planner/conceal", "plan/planner/connect", "plan/planner/given", "plan/planner/known", "plan/planner/library", "plan/planner/literal", "plan/planner/lookups", "plan/planner/outline", "plan/planner/override", "plan/planner/pointless", "plan/planner/policy", "plan/planner/preset", "plan/planner/probe", "plan/planner/problems", "plan/planner/prompts", "plan/planner/relay", "plan/planner/spare", "plan/planner/standin", "plan/planner/tags", "plan/planner/unmatched", "plan/planner/varsdir", "plan/playbook", "plan/saved", "plan/source", "plan/vars", "plan/walk", "secret", "plan/collection"},
 	"plan/selector":        {"internal/diag", "internal/suggest", "plan"},
 	"plan/sequence":        {"plan"},
 	"plan/counterpart":     {"internal/pattern", "plan"}, // compares plans, and reads no files
@@ -166,6 +167,7 @@ var layers = map[string][]string{
 	"internal/series":         {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
 	"internal/app/statedir":   {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
 	"internal/cli/installing": {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
+	"internal/cli/targets":    {"internal/pattern", "internal/termtext", "plan"}, // words of a call, and what they may be
 	"internal/cli/modules":    {"internal/diag", "plan/collection", "plan/playbook"},
 	// A module of its own, which moon does not need.
 	"nats/link":     {}, // names and a connection
@@ -191,7 +193,7 @@ var layers = map[string][]string{
 	"internal/cli": {
 		"exec/agent", "internal/build",
 		"plan/called",
-		"internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference",
+		"internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/targets",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
 	},
@@ -205,7 +207,7 @@ var layers = map[string][]string{
 	// The planner's components: each is asked through its constructor, and none knows the walk.
 	"plan/planner/additions": {"exec/spec", "internal/diag", "plan", "plan/inventory", "plan/planner/problems", "plan/vars"},
 	"plan/planner/bindings":  {"internal/diag", "plan", "plan/eval/value", "plan/planner/compile", "plan/planner/known", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/sequence", "plan/vars"},
-	"plan/planner/choice":    {"plan/selector", "internal/diag", "plan"},
+	"plan/planner/choice":    {"internal/suggest", "plan/selector", "internal/diag", "plan"},
 	"plan/planner/compile":   {"plan/unequal", "internal/pattern", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
 	"plan/planner/conceal":   {"exec/spec", "internal/diag", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/source", "secret"},
 	"plan/planner/connect":   {"exec/spec", "exec/sshargs", "internal/diag", "plan", "plan/inventory", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret", "exec/way", "internal/suggest"},
@@ -221,6 +223,7 @@ var layers = map[string][]string{
 	"plan/planner/lookups":   {"plan", "plan/eval/call", "plan/eval/value", "plan/planner/library", "plan/source"},
 	"plan/planner/orphans":   {"events", "exec/spec", "internal/diag", "plan", "plan/playbook", "plan/prior"}, // what no step gives: it walks nothing
 	"plan/planner/place":     {"internal/people", "plan", "plan/eval/value", "plan/playbook"},                 // the step of an open place: it walks nothing
+	"plan/planner/spare":     {},                                                                              // values that are used again
 	"plan/planner/outline":   {"internal/pattern", "plan/prior", "plan/sequence", "internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
 	"plan/planner/override":  {"internal/diag", "plan", "plan/eval/value", "plan/planner/compile", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
 	"plan/planner/pointless": {"exec/spec", "internal/diag", "plan", "plan/planner/problems", "plan/playbook"},
@@ -246,7 +249,7 @@ var owners = []struct {
 	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes", "nats/agent", "nats/command", "nats/test"}, "processes have one owner, which kills their whole group; remote and the worker of nats start only other selves of moon, and notify the command that it is given; what an agent of nats starts must outlive a kill of it, to see the end of its input and end its own steps in order; tape, assault and fakes, which are no part of it, moon and its tests"},
 	{"github.com/alecthomas/kong", []string{"internal/cli", "internal/cli/manual"}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
-	{"gopkg.in/yaml.v3", []string{"internal/install", "exec/pymodule", "plan/playbook", "plan/playbook/placed", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs"},
+	{"gopkg.in/yaml.v3", []string{"internal/install", "exec/pymodule", "plan/playbook", "plan/playbook/node", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},
 	{"net", []string{"internal/install", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret", "nats/link", "nats/notify", "nats/serve"}, "the only doors are the socket of a run, what steps reach for, the servers of collections, and those of moon-nats; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},

@@ -3,6 +3,7 @@ package events
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -99,7 +100,10 @@ type Undo struct {
 }
 
 // StepID is the id of a step of a plan, by its index: step-0001 for 0.
-func StepID(index int) string { return fmt.Sprintf("step-%04d", index+1) }
+func StepID(index int) string {
+	number := strconv.Itoa(index + 1)
+	return "step-" + "0000"[min(len(number), 4):] + number
+}
 
 // StepRef refers to a step of the same plan. The zero value refers to none.
 type StepRef struct{ number int }

@@ -213,7 +213,7 @@ func use(t *testing.T, p *plan.Plan) {
 			t.Error(err)
 		}
 	}
-	if err := show.WriteJSON(io.Discard, p, []byte("{}")); err != nil {
+	if err := show.WriteJSON(io.Discard, p, func() ([]byte, error) { return []byte("{}"), nil }); err != nil {
 		t.Error(err)
 	}
 	for i := range min(len(p.Steps), 20) {

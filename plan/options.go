@@ -54,11 +54,10 @@ type Probe struct {
 
 // GatheringFacts is the first task of a play: it asks again, and decides who can be reached.
 func GatheringFacts(pl *playbook.Play) *playbook.Task {
-	t := &playbook.Task{
+	t := playbook.NewTask(playbook.Task{
 		Kind: playbook.Action, Pos: pl.Pos, Action: "setup", ActionKey: "gather_facts", ActionPos: pl.Pos,
 		Name: playbook.Written(pl.Pos, "Gathering Facts"), Loop: playbook.Loop{Var: "item", Index: "index"},
-		PlayTask: new(playbook.PlayTask),
-	}
+	})
 	if !pl.Subset.IsZero() {
 		t.ExtraArgs = playbook.WrittenMap(pl.Pos, playbook.Entry{Key: "gather_subset", Pos: pl.Subset.Pos(), Value: pl.Subset})
 	}
@@ -172,15 +171,16 @@ type Imported struct {
 
 // Selection says which steps a person wants. The selectors are what package selector reads.
 type Selection struct {
-	Tags     []string
-	SkipTags []string
-	Only     []string // selectors: leave out every other step
-	Skip     []string // selectors: leave out these
-	StartAt  string   // selector: leave out the steps before the first it names; "" for none
+	Tags, SkipTags []string
+	Only, Skip     []string // selectors: exclude every other step, and these
+	Targets        []string // selectors or tags: exclude every step that none of these needs
+	StartAt        string   // selector: exclude the steps before the first it names; "" for none
 }
 
 // Bounded reports whether selectors leave steps out.
-func (s *Selection) Bounded() bool { return len(s.Only) > 0 || len(s.Skip) > 0 || s.StartAt != "" }
+func (s *Selection) Bounded() bool {
+	return len(s.Only)+len(s.Targets)+len(s.Skip) > 0 || s.StartAt != ""
+}
 
 // Mode is how the run will go.
 type Mode struct {

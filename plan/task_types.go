@@ -11,13 +11,19 @@ import (
 	"moon/plan/vars"
 )
 
+// Arguments are what an action is called with. A plan has those that are known before the run, and a Call takes four times the room.
+type Arguments struct {
+	Args    any            // typed, as the action's declaration makes it
+	Raw     map[string]any // the same as plain data
+	Ordered map[string]any // of set_fact: what it sets, with maps that have an order
+}
+
 // Call is what a step does, fully rendered.
 type Call struct {
 	Action  string
 	Name    string
 	Summary string
-	Args    any            // typed, as the action's declaration makes it
-	Raw     map[string]any // the same as plain data
+	Arguments
 	Env     map[string]string
 	Cwd     string
 	Creates string
@@ -27,14 +33,10 @@ type Call struct {
 	Become  *Become // nil: the user who runs moon
 	Roams   bool    // nobody has chosen Cwd
 
-	Notify []string // the names of handlers that are known only now; nil: all were known
-
-	Ordered map[string]any // of set_fact: what it sets, with maps that have an order
-
-	BecomePassword string // a secret that the playbook has; "" if there is none
-
-	Sources   []string // globs of absolute paths
-	Generates []string
+	Notify         []string // the names of handlers that are known only now; nil: all were known
+	BecomePassword string   // a secret that the playbook has; "" if there is none
+	Sources        []string // globs of absolute paths
+	Generates      []string
 }
 
 // Earlier are the items of a loop before one, of which the first that break_when holds for ends the loop.
@@ -140,9 +142,9 @@ type Task struct {
 
 	Took []int // steps that set variables to what is known ahead, and that it uses
 
-	Open bool // something is not known before the run
-	Dir  string
-	Call *Call
+	Open  bool // something is not known before the run
+	Dir   string
+	Known *Arguments // nil: not all are
 }
 
 // Notify is what a step notifies that only the run can say by name.

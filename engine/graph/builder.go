@@ -17,7 +17,8 @@ type Builder struct {
 
 // NewBuilder begins a graph for a plan with so many steps.
 func NewBuilder(steps int) *Builder {
-	b := &Builder{g: &Graph{nodeOf: make([]ID, steps)}}
+	room := steps + 8 // most steps are one node
+	b := &Builder{g: &Graph{nodeOf: make([]ID, steps), Nodes: make([]Node, 0, room)}, ins: make([][]Edge, 0, room)}
 	for i := range b.g.nodeOf {
 		b.g.nodeOf[i] = -1
 	}

@@ -31,14 +31,10 @@ type Saved struct {
 // Write saves a plan, with what its steps were predicted to do, if that is not nil. moon is the version that does. The error may be a
 // *plan.WholeError.
 func Write(w io.Writer, p *plan.Plan, g *graph.Graph, expected *events.Expectations, moon string) error {
-	doc, err := g.JSON()
-	if err != nil {
-		return err
-	}
 	if expected == nil {
-		return show.WriteSaved(w, p, doc, nil, moon)
+		return show.WriteSaved(w, p, g.JSON, nil, moon)
 	}
-	return show.WriteSaved(w, p, doc, expected, moon)
+	return show.WriteSaved(w, p, g.JSON, expected, moon)
 }
 
 // header is what is read of a file before the plan is made again.

@@ -63,6 +63,7 @@ type planFlags struct {
 	recorded *prior.State // what counts as recorded, in the place of what is
 	built    []string     // of destroy: the steps that are chosen
 
+	targets  []string // that were named next to the playbook
 	given    []givenFlag
 	importer *app.Importer // where exports of other playbooks come from; nil: from their last runs
 
@@ -116,7 +117,7 @@ func (f *playbookFlags) planOptions(call *app.Invocation) (plan.Options, error) 
 		o.Path = filepath.Join(o.Dir, o.Path)
 	}
 	o.Values.Extra, o.Values.Files = f.ExtraVars, f.VarsFile
-	o.Select = plan.Selection{Tags: f.Tags, SkipTags: f.SkipTags, Only: f.Only, Skip: f.Skip}
+	o.Select = plan.Selection{Tags: f.Tags, SkipTags: f.SkipTags, Only: f.Only, Targets: f.targets, Skip: f.Skip}
 	if f.StartAt != nil {
 		if *f.StartAt == "" { // an empty variable of a script must not start at the beginning
 			return plan.Options{}, app.Usage("--start-at names no step")
@@ -300,6 +301,7 @@ func (c *planCmd) Run(call *app.Invocation) error {
 
 // run prints the plan. changes says that a prediction was asked for, and that something would change, or may.
 func (c *planCmd) run(call *app.Invocation) (changes bool, err error) {
+	c.More = c.takeTargets(c.More)
 	if len(c.More) > 0 {
 		return false, c.planSeveral(call)
 	}

@@ -96,15 +96,11 @@ func (c *planCmd) printPredictions(call *app.Invocation, p *plan.Plan, g *graph.
 	kept *events.Expectations,
 ) error {
 	if c.Format == "json" {
-		doc, err := g.JSON()
-		if err != nil {
-			return err
-		}
 		made := time.Time{}
 		if kept != nil {
 			made = kept.Made
 		}
-		return show.WritePredictionsJSON(call.Out, p, doc, made, func(step int) any {
+		return show.WritePredictionsJSON(call.Out, p, g.JSON, made, func(step int) any {
 			if all[step] == nil {
 				return nil
 			}

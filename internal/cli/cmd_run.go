@@ -113,7 +113,7 @@ func (c *runCmd) run(call *app.Invocation) error {
 	if err != nil {
 		return err
 	}
-	if len(c.More) > 0 {
+	if c.More = c.takeTargets(c.More); len(c.More) > 0 {
 		return c.runSeveral(call, opts)
 	}
 	c.importer = &app.Importer{Call: call, Waits: !c.asked() && !opts.Check}

@@ -126,9 +126,5 @@ func save(call *app.Invocation, path string, p *plan.Plan, g *graph.Graph, expec
 
 // writePlan writes the plan as a document.
 func writePlan(w io.Writer, p *plan.Plan, g *graph.Graph) error {
-	doc, err := g.JSON()
-	if err != nil {
-		return err
-	}
-	return show.WriteJSON(w, p, doc)
+	return show.WriteJSON(w, p, g.JSON)
 }

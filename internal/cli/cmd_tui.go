@@ -31,6 +31,7 @@ import (
 
 type tuiCmd struct {
 	savedFlags
+	Named         []string `arg:"" optional:"" name:"target" help:"Steps, blocks or tags to run with what they need, such as deploy or :deploy."`
 	runFlags      `group:"run"`
 	becomeFlags   `group:"passwords"`
 	headlessFlags `group:"output"`
@@ -59,6 +60,9 @@ retry what failed; ? lists the keys.
 }
 
 func (c *tuiCmd) Run(call *app.Invocation) error {
+	if more := c.takeTargets(c.Named); len(more) > 0 {
+		return app.Usage("%s: the TUI is for one playbook; moon run runs several, and :%[1]s names a step", more[0])
+	}
 	if c.NoTUI && len(c.Break) > 0 {
 		return app.Usage("--break pauses a run for you to look; that needs the TUI")
 	}

@@ -14,6 +14,7 @@ import (
 
 	"moon/internal/app"
 	"moon/internal/build"
+	"moon/internal/cli/targets"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui/plain"
@@ -150,16 +151,22 @@ func (f *hostFlags) overrideHosts(o *plan.Options, dir string) error {
 
 // listFlags print what a run would be about, as ansible-playbook prints it, instead of running.
 type listFlags struct {
+	List        bool `env:"-" help:"List what can be named behind the playbook: steps, blocks and tags; run nothing."`
 	ListHosts   bool `env:"-" help:"List the hosts of the plays; run nothing."`
 	ListTasks   bool `env:"-" help:"List the tasks of the plays; run nothing."`
 	ListTags    bool `env:"-" help:"List the tags of the plays; run nothing."`
 	SyntaxCheck bool `env:"-" help:"Check for errors; run nothing."`
 }
 
-func (f *listFlags) asked() bool { return f.ListHosts || f.ListTasks || f.ListTags || f.SyntaxCheck }
+func (f *listFlags) asked() bool {
+	return f.List || f.ListHosts || f.ListTasks || f.ListTags || f.SyntaxCheck
+}
 
 // list prints what was asked for. A plan that can be made has no mistakes, so there is nothing more to check.
 func (f *listFlags) list(w io.Writer, p *plan.Plan, playbook string) error {
+	if f.List {
+		return targets.Write(w, p, cmp.Or(playbook, p.RootFile))
+	}
 	plays := slices.ContainsFunc(p.Scopes, func(s plan.Scope) bool { return s.Kind == plan.ScopePlay })
 	if !plays && (f.ListHosts || f.ListTasks || f.ListTags) {
 		return app.Usage("--list-hosts, --list-tasks and --list-tags are about plays; moon plan --flat lists the steps")

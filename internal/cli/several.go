@@ -10,13 +10,30 @@ import (
 	"moon/events/fact"
 	"moon/internal/app"
 	"moon/internal/cli/nearby"
+	"moon/internal/cli/targets"
 	"moon/internal/series"
 	"moon/secret/vault"
 )
 
 // morePlaybooks are those behind the first. Several are planned and run one after the other, each after those it imports from.
 type morePlaybooks struct {
-	More []string `arg:"" optional:"" name:"more" help:"Further playbooks; each comes after those it imports from."`
+	More []string `arg:"" optional:"" name:"more" help:"Steps, blocks or tags to run with what they need, such as deploy or :deploy; or further playbooks, each of which comes after those it imports from."`
+}
+
+// takeTargets takes targets out of what is named next to the first playbook, which may be one itself, and gives the further playbooks.
+func (f *playbookFlags) takeTargets(more []string) []string {
+	if f.Playbook == "" {
+		return more
+	}
+	books, named := targets.Split(append([]string{f.Playbook}, more...))
+	if len(books) == 0 {
+		if _, err := usualPlaybook(); err != nil && !strings.HasPrefix(f.Playbook, ":") {
+			return more // then it is a file that is not there
+		}
+		books = []string{""}
+	}
+	f.targets, f.Playbook = append(f.targets, named...), books[0]
+	return books[1:]
 }
 
 // alone are the flags that are about the steps of one playbook, or of which there can be only one.
@@ -48,6 +65,9 @@ type several struct {
 func newSeveral(call *app.Invocation, flags playbookFlags, more []string, also ...string) (*series.Call, error) {
 	if err := refuseAlone(flags.given, also...); err != nil {
 		return nil, err
+	}
+	if len(flags.targets) > 0 {
+		return nil, app.Usage("`%s` names a step of one playbook; run moon for each of them to use it", flags.targets[0])
 	}
 	members, err := series.Order(append([]string{flags.Playbook}, more...))
 	if err != nil {

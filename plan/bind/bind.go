@@ -139,8 +139,8 @@ func (b *Bound) Call() (*plan.Call, error) {
 		return nil, b.unfit(k.Unfit[0], k.Words)
 	}
 	otherwise := b.env.MissesAny(k.Took) // what was known ahead is not so: a person excludes the step that sets it
-	if k.Call != nil && !otherwise {
-		call.Args, call.Raw, call.Summary, call.Ordered = k.Call.Args, k.Call.Raw, s.Summary, k.Call.Ordered
+	if k.Known != nil && !otherwise {
+		call.Arguments, call.Summary = *k.Known, s.Summary
 	} else {
 		call.Raw = k.Values(r, k.Args, b.plan.Home, "", func(string) {})
 		if err := b.failure(r, problems); err != nil {

@@ -103,7 +103,7 @@ func (b *Bound) fileLacks(r *plan.Renderer, raw map[string]any) {
 	if err != nil {
 		return // the step says so when it runs
 	}
-	n := b.Names(&plan.Call{Raw: value.Plain(plan.ForDisplay(raw)).(map[string]any)})
+	n := b.Names(&plan.Call{Arguments: plan.Arguments{Raw: value.Plain(plan.ForDisplay(raw)).(map[string]any)}})
 	_, _ = n.Render(text, src)
 	r.Lacking = n.Lacking()
 }

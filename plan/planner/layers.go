@@ -24,6 +24,7 @@ import (
 	"moon/plan/planner/probe"
 	"moon/plan/planner/problems"
 	"moon/plan/planner/prompts"
+	"moon/plan/planner/spare"
 	"moon/plan/planner/standin"
 	"moon/plan/planner/tags"
 	"moon/plan/prior"
@@ -102,6 +103,9 @@ type stepPlanner struct {
 	defaults  *defaults.Maker
 	literals  *literal.Steps
 	planned   func(c *taskContext, step int) // is given each step; may be nil
+
+	spareStep    spare.One[plan.Step]
+	spareContext spare.One[taskContext]
 }
 
 // playsState is what outlasts a play: roles, and the tasks that stand for what has none of its own.

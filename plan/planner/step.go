@@ -32,7 +32,9 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		k.When = append(gates.Conditions(before), k.When...)
 	}
 	i := len(p.plan.Steps)
-	s := plan.Step{
+	s := p.spareStep.Take() // the plan has a copy
+	defer p.spareStep.Give(s)
+	*s = plan.Step{
 		Index: i, UserID: t.ID, Scope: c.scope, Action: k.Action.Name, Dir: c.dir, Tags: c.tags, Register: t.Register,
 		Origin: origin(t.Pos, c.chain), Host: "localhost", Group: i,
 	}
@@ -46,13 +48,13 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		s.InLoop = c.inLoop // many steps share it
 	}
 	if c.finds != nil && !c.finds.Ask {
-		p.makePlace(&s, k, c)
+		p.makePlace(s, k, c)
 	}
 	if len(k.Breaks) > 0 && c.item != nil {
-		gates.Breaking(p.plan, k, &s)
+		gates.Breaking(p.plan, k, s)
 	}
 	s.When = plan.WhenText(k.When)
-	c.form.place(p, &s, t, c)
+	c.form.place(p, s, t, c)
 	for _, g := range before {
 		s.Gates = append(s.Gates, g.Gate)
 	}
@@ -60,9 +62,13 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	// An override names its step by path, which is complete only now.
 	p.overrides.Begin(s.Path)
 	defer p.overrides.End()
-	written := *k
+	written := k
+	if p.overrides.Any() {
+		copied := *k
+		written = &copied
+	}
 	p.overrides.Apply(k, c.chain)
-	if s.ExcludedBy = p.excludedBy(&s); c.handler && s.ExcludedBy == plan.ByTags {
+	if s.ExcludedBy = p.excludedBy(s); c.handler && s.ExcludedBy == plan.ByTags {
 		s.ExcludedBy = "" // what has notified it was asked for
 	}
 	s.Excluded = s.ExcludedBy != ""
@@ -118,7 +124,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		f.At("module_defaults")
 		k.Compiled = p.defaults.Add(k.Compiled, c.modules, r, idle)
 	}
-	c.form.connect(p, &s, k, c, f, idle)
+	c.form.connect(p, s, k, c, f, idle)
 	f.At("name")
 	name, report := r.Lenient, r.Report
 	r.Lenient = true           // an undefined name in a name is shown as written
@@ -141,20 +147,20 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		})
 	}
 	if of := c.finds; of != nil && of.Ask && !idle && p.isPlace(c, own, s.Prediction == plan.WillRun && !c.rescuing) {
-		p.makePlace(&s, k, c)
+		p.makePlace(s, k, c)
 	}
 	inviting := t.Action == "add_host" || t.Action == "group_by"
 	s.Approves = c.approves && (s.Place != nil || inviting)
 	p.ReportUnfit(k, r)
 	open := len(f.All)
-	raw := p.fillArgs(&s, k, r, f)
+	raw := p.fillArgs(s, k, r, f)
 	f.At("") // the last argument is closed, too
 	// What is planned later needs to know who would be added, also where the condition is open.
 	adds := inviting && len(f.All) == open
-	p.FillProcess(&s, k, r, f, p.o.Home)
-	p.policies.Fill(&s, k, c.inherit, r, f)
+	p.FillProcess(s, k, r, f, p.o.Home)
+	p.policies.Fill(s, k, c.inherit, r, f)
 	c.form.checkKeys(&p.evaluator, k, r)
-	p.FillUndo(&s, k, r, p.o.Home)
+	p.FillUndo(s, k, r, p.o.Home)
 	f.At("")
 	s.Unknowns = f.Unknowns
 	k.Open = len(f.All) > 0 || changes || s.Place != nil || r.Fails
@@ -172,15 +178,15 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		for _, text := range k.Action.Secrets(raw) {
 			p.secrets.Add("", text)
 		}
-		if k.Call != nil {
-			k.Call.Ordered = r.Ordered
+		if k.Known != nil {
+			k.Known.Ordered = r.Ordered
 		}
 	}
 	// Only here, as arguments may lack a value as well as conditions.
 	if r.Lacking != nil && !s.Excluded {
 		s.Prediction, s.Lacks, idle = plan.WillSkip, r.Lacking, true
 	}
-	p.concealer.NoteReads(&s, k, raw, p.lookups.Read)
+	p.concealer.NoteReads(s, k, raw, p.lookups.Read)
 	s.Args = raw // both are only read
 	if k.Open {
 		s.Args, _ = plan.ForDisplay(plan.CopyOf(raw)).(map[string]any)
@@ -191,24 +197,38 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	}
 	s.Uses = plan.UsesOf(r.Used, e)
 	s.Task = k
-	p.overrides.ListIn(&s, k, written, r)
+	p.overrides.ListIn(s, k, written, r)
 	if !idle {
-		p.concealer.CheckArguments(&s, k, raw)
+		p.concealer.CheckArguments(s, k, raw)
 	}
 	// In this order: the digest is made of texts without secrets, but before no_log hides the rest of the step.
 	k.Decisive = r.Decisives(e)
-	p.concealer.HideStep(&s)
-	s.Digest = p.concealer.Digest(&s, k)
+	p.concealer.HideStep(s)
+	s.Digest = p.concealer.Digest(s, k)
 	if s.NoLog {
-		p.lookups.NoteHidden(&s)
+		p.lookups.NoteHidden(s)
 		s.Hide()
 	}
-	p.plan.Steps = append(p.plan.Steps, s)
-	p.foreclose(&s)
-	p.prober.Note(&s, c.play != nil || !c.breaking)
-	p.register(&s, k, t, c)
+	p.plan.Steps = append(p.plan.Steps, *s)
+	p.prober.Foreclose(s)
+	p.prober.Note(s, c.play != nil || !c.breaking)
+	p.register(s, k, t, c)
 	if p.planned != nil {
 		p.planned(c, i)
+	}
+}
+
+// contextIn is the context of what is in a task, to be changed.
+func (p *stepPlanner) contextIn(c *taskContext) *taskContext {
+	inside := p.spareContext.Take()
+	*inside = *c
+	return inside
+}
+
+// dropContext lets the context of a step be used again. In plays, and where steps are given away with theirs, others may keep it.
+func (p *stepPlanner) dropContext(c *taskContext) {
+	if c.play == nil && c.over == nil && p.planned == nil {
+		p.spareContext.Give(c)
 	}
 }
 
@@ -236,28 +256,6 @@ func (p *stepPlanner) isPlace(c *taskContext, own *vars.Layer, sure bool) bool {
 		return p.tasksFile(c, name)
 	})
 	return !r.Failed && (must && !sure || len(r.Missing) > 0) && (len(r.Missing) == 0 || p.comes(r.Missing))
-}
-
-// foreclose notes of a step that it will give nothing, if that is known.
-func (p *stepPlanner) foreclose(s *plan.Step) {
-	switch {
-	case s.Excluded:
-		p.plan.Ahead.Miss(s.Index, plan.Exclusion(s.ExcludedBy))
-	case s.Lacks != nil:
-		p.plan.Ahead.Miss(s.Index, plan.WillBeSkipped)
-	}
-}
-
-// stepLabel is the step's part of its path. It does not hold what the step does, so that an edited step keeps its path.
-func (p *stepPlanner) stepLabel(s *plan.Step, t *playbook.Task) string {
-	label := plan.FirstLine(t.Name.Text())
-	if label == "" {
-		label = s.Action
-	}
-	if s.Loop != nil {
-		label += "#" + s.Loop.Label
-	}
-	return label
 }
 
 // fillArgs renders the action's arguments.
@@ -311,15 +309,15 @@ func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 // then depend on it.
 func (p *stepPlanner) noteSetFact(b *vars.Binding, s *plan.Step, k *plan.Task, c *taskContext) {
 	// With run_once only the run knows the host, and with `strategy: graph` nothing says what comes before what.
-	if k.Call == nil || !b.Certain || s.Once || p.plan.Scopes[c.play.scope].Strategy == "graph" {
+	if k.Known == nil || !b.Certain || s.Once || p.plan.Scopes[c.play.scope].Strategy == "graph" {
 		return
 	}
-	v, ok := k.Call.Raw[b.Name]
+	v, ok := k.Known.Raw[b.Name]
 	if !ok {
 		return
 	}
 	// Arguments are plain maps, and what a play prints of this must have the order in which it is written.
-	b.Early, b.Value = true, value.Mixed(p.secrets, value.InOrderOf(v, k.Call.Ordered[b.Name]))
+	b.Early, b.Value = true, value.Mixed(p.secrets, value.InOrderOf(v, k.Known.Ordered[b.Name]))
 }
 
 // searching says where a task looks for what it copies. On the host itself there is nothing to look for.

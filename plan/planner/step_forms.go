@@ -7,6 +7,7 @@ import (
 	"moon/plan"
 	"moon/plan/planner/gates"
 	"moon/plan/planner/items"
+	"moon/plan/planner/outline"
 	"moon/plan/planner/place"
 	"moon/plan/planner/pointless"
 	"moon/plan/playbook"
@@ -17,7 +18,7 @@ import (
 type here struct{}
 
 func (here) place(p *stepPlanner, s *plan.Step, t *playbook.Task, c *taskContext) {
-	parent, label := p.plan.Scopes[c.scope].Path, p.UniqueLabel(c.scope, p.stepLabel(s, t)+place.Mark(s))
+	parent, label := p.plan.Scopes[c.scope].Path, p.UniqueLabel(c.scope, outline.StepLabel(s, t)+place.Mark(s))
 	// One that is taken over has its path already, and shares the text.
 	if own, ok := strings.CutPrefix(s.Path, parent); !ok || len(own) != len(label)+1 || own[1:] != label || own[0] != '/' {
 		s.Path = parent + "/" + label

@@ -49,7 +49,7 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 		p.NoteGroup(t, scopes, c.chain)
 		p.noteMoved(c, t, scopes, steps)
 	}()
-	inside := *c
+	inside := p.contextIn(c)
 	inside.item = nil
 	inside.group = len(p.plan.Steps)
 	if len(t.Notify) > 0 {
@@ -69,7 +69,7 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 	}
 	switch t.Kind {
 	case playbook.Vars, playbook.IncludeVars:
-		p.planVars(&inside, t)
+		p.planVars(inside, t)
 		return
 	case playbook.Action, playbook.Include, playbook.Block, playbook.Preset, playbook.Role:
 	}
@@ -77,7 +77,7 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 		return // the parser has said why
 	}
 	if t.FlushesHandlers() {
-		p.flushHere(&inside, t)
+		p.flushHere(inside, t)
 		return
 	}
 	if !t.Ignore.IsZero() {
@@ -91,18 +91,19 @@ func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 		inside.delegate = t.DelegateTo
 	}
 	if inside.over != nil || !t.Hosts.IsZero() {
-		p.planOnHosts(&inside, t)
+		p.planOnHosts(inside, t)
 		return
 	}
 	if t.Loop.Kind == playbook.NoLoop {
 		if p.Reached(1, own, len(p.machines), c.chain) {
-			p.planRound(&inside, t)
+			p.planRound(inside, t)
 		}
 	} else {
-		p.planLoop(&inside, t)
+		p.planLoop(inside, t)
 	}
 	if t.Kind == playbook.Action {
-		p.notify(&inside)
+		p.notify(inside)
+		p.dropContext(inside)
 	}
 }
 
@@ -129,10 +130,10 @@ func (p *planner) lateVars(pb *playbook.Playbook, c *taskContext) {
 	for _, m := range p.bindings.AsWritten(pb, c.writtenAt(), p.env(c, nil)) {
 		if entries := m.Entries(); len(entries) > 0 && p.HasRoom(1, entries[0].Pos, c.chain) {
 			pos := entries[0].Pos
-			p.planStep(c, &playbook.Task{
+			p.planStep(c, playbook.NewTask(playbook.Task{
 				Kind: playbook.Vars, Pos: pos, ActionKey: "vars", ActionPos: pos, Args: m,
-				Loop: playbook.Loop{Var: "item", Index: "index"}, PlayTask: new(playbook.PlayTask),
-			})
+				Loop: playbook.Loop{Var: "item", Index: "index"},
+			}))
 		}
 	}
 }
@@ -293,9 +294,9 @@ func (p *planner) planVars(c *taskContext, t *playbook.Task) {
 			return
 		}
 		from, chain = f.Name, append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", t.Args.Pos().File, t.Args.Pos().Line))
-		read := *t
+		read := t.Copy()
 		read.Kind, read.Args = playbook.Vars, m
-		t = &read
+		t = read
 	}
 	if (!v.Known || c.rescuing) && p.HasRoom(1, t.Pos, c.chain) {
 		p.planStep(c, t)
@@ -316,9 +317,9 @@ func (p *planner) settled(c *taskContext, t *playbook.Task) *playbook.Task {
 	if !ok {
 		return nil
 	}
-	known := *t
+	known := t.Copy()
 	known.Args = playbook.Written(t.Args.Pos(), name)
-	return &known
+	return known
 }
 
 // planLoop expands a task over its items, one round each.
@@ -364,7 +365,7 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 	from := origin(t.Loop.Pos, c.chain)
 	var ends *vars.Layer
 	for i, item := range list {
-		round := *c
+		round := p.contextIn(c)
 		round.scope = scope
 		round.depth, round.grown = c.depth+1, len(late) > 0
 		val := item.Value
@@ -381,8 +382,8 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 			{Name: t.Loop.Var, Value: val, Open: item.Open, Raw: item.Raw, Where: item.Where, From: "loop", Origin: from},
 			{Name: t.Loop.Index, Value: i, From: "loop", Origin: from},
 		}}
-		round.loop = c.form.roundVars(&p.evaluator, &round, t, list, i, round.loop)
-		lc := p.roundContext(&round, t, list, i, plan.LoopContext{Type: typ, Expression: expression})
+		round.loop = c.form.roundVars(&p.evaluator, round, t, list, i, round.loop)
+		lc := p.roundContext(round, t, list, i, plan.LoopContext{Type: typ, Expression: expression})
 		round.item = &iteration{context: lc, label: lc.Label}
 		round.inLoop = &round.item.context
 		if hidden {
@@ -390,9 +391,12 @@ func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 			bare.Item = nil // also for steps inside that have no no_log themselves
 			round.inLoop = &bare
 		}
-		p.planRound(&round, t)
+		p.planRound(round, t)
 		if p.Full {
 			break
+		}
+		if t.Kind == playbook.Action {
+			p.dropContext(round)
 		}
 	}
 	p.CloseScope(scope)

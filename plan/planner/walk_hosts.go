@@ -35,12 +35,12 @@ func (p *planner) adding(cs []*taskContext, t *playbook.Task) {
 			late.Wait(s, additions.PendingOf(s, p.CompileTask(t, c.chain), p.inventory, c.on.Name))
 		case s.Place != nil: // its rounds come
 			late.Found(s)
-		case s.Task.Call == nil:
+		case s.Task.Known == nil:
 			p.addLate(c, s, t, late)
 		// Of add_host in a loop only one host's rounds add: those of the others would add the same hosts again.
 		case t.Action == "group_by" || by == "" || s.Loop != nil && s.Host == by:
 			by = s.Host
-			p.addArgs(c, s, t, s.Task.Call.Args)
+			p.addArgs(c, s, t, s.Task.Known.Args)
 		}
 	}
 	p.planTaskScope(cs, t)

@@ -57,9 +57,8 @@ func (p *planner) planOnHosts(c *taskContext, t *playbook.Task) {
 			return
 		}
 		if t.Kind != playbook.Action { // next to `hosts` it is about those, and not about the steps inside
-			group := *t
-			group.Parallel = playbook.Value{}
-			t = &group
+			t = t.Copy()
+			t.Parallel = playbook.Value{}
 		}
 	}
 	if t.Kind == playbook.Preset && t.Register != "" {

@@ -73,7 +73,7 @@ func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
 		return
 	}
 	target, of := p.LocatePlaybook(name, in.dir, in.in)
-	t := &playbook.Task{Args: pl.Import, Pos: pl.Pos}
+	t := playbook.NewTask(playbook.Task{Args: pl.Import, Pos: pl.Pos})
 	if p.RefuseCircle(target, t, c.chain) {
 		return
 	}
@@ -84,7 +84,7 @@ func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
 	}
 	inside := importContext{
 		file: f, in: of, when: append(slices.Clip(in.when), p.Conditions(pl.When, in.chain)...),
-		tags: p.tagsOf(&playbook.Task{Tags: pl.Tags}, c),
+		tags: p.tagsOf(playbook.NewTask(playbook.Task{Tags: pl.Tags}), c),
 	}
 	inside.vars = p.bindings.Lazy(pl.Vars.Entries(), in.vars, "import_playbook vars", in.chain)
 	label := f.Name
@@ -131,7 +131,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	if name == "" {
 		name = pattern
 	}
-	tags := p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)
+	tags := p.tagsOf(playbook.NewTask(playbook.Task{Tags: pl.Tags}), c)
 	play := &playPlanner{
 		src: pl, handlers: newHandlerSet(), applied: map[string][]int{}, preread: map[string]bool{}, maxFail: -1,
 	}

@@ -11,9 +11,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"gopkg.in/yaml.v3"
-
 	"moon/internal/diag"
+	"moon/plan/playbook/node"
 	"moon/plan/playbook/placed"
 )
 
@@ -40,10 +39,7 @@ type File struct {
 	Foreign func() (answer []byte, err error)
 	// Decrypt gives the text of a value that is encrypted (!vault); nil if there is nobody who could. Its error is what is wrong,
 	// for people, and the way out.
-	Decrypt   func(text string) (plain, wrong, hint string)
-	encrypted map[*yaml.Node]bool // values that were
-	numbers   map[*yaml.Node]any  // what the library takes for text
-	literal   map[*yaml.Node]bool // texts that are no templates, whatever is in them: !unsafe
+	Decrypt func(text string) (plain, wrong, hint string)
 
 	// LastCounts says that of keys that are given twice the last counts, with a warning, as in what Ansible reads; otherwise it is wrong.
 	LastCounts bool
@@ -119,24 +115,20 @@ func readEither(f *File, ds *diag.List, ofPlays func(Value) bool) (v Value, ok b
 	if f.Foreign != nil {
 		return readForeign(f, ds)
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	var doc yaml.Node
-	// Two documents are tried, because the second would be ignored without a word.
-	if err := dec.Decode(&doc); err != nil {
-		if errors.Is(err, io.EOF) {
-			return Value{&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1, Column: 1}, f}, true
-		}
-		return failYAML(f, err, ds)
-	}
-	var second yaml.Node
-	switch err := dec.Decode(&second); {
-	case err == nil:
+	doc, err := node.Parse(text)
+	if second, ok := errors.AsType[*node.Second](err); ok {
 		return fail(second.Line, second.Column, "a second YAML document starts here; a file holds one", "move it to a file of its own")
-	case !errors.Is(err, io.EOF):
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		nothing := node.NewScalar(node.Null, "", 1, 1)
+		nothing.Mark = 0
+		return Value{nothing, f}, true
+	case err != nil:
 		return failYAML(f, err, ds)
 	}
-	root := doc.Content[0]
-	c := checker{f: f, ds: ds, anchored: map[*yaml.Node]int{}}
+	root := doc.Root
+	c := checker{f: f, ds: ds, tags: doc.Tags, anchors: doc.Anchors, anchored: map[*node.Node]int{}}
 	if !c.checkBounds(root, 0) {
 		// Keys are looked at only in a bounded document: aliases could make the walk endless.
 		return Value{}, false
@@ -259,12 +251,14 @@ type checker struct {
 	f        *File
 	ds       *diag.List
 	nodes    int
-	anchored map[*yaml.Node]int // size of what aliases may stand for; -1 while being computed
+	tags     map[*node.Node]string // types that YAML itself does not have
+	anchors  map[*node.Node]string // names of what aliases may stand for
+	anchored map[*node.Node]int    // sizes of these; -1 while being computed
 }
 
 // checkBounds refuses a document that is too deep, contains itself, or grows without measure when its aliases are
 // expanded: yaml.v3 loads such a bomb into nodes without a word.
-func (c *checker) checkBounds(n *yaml.Node, depth int) bool {
+func (c *checker) checkBounds(n *node.Node, depth int) bool {
 	size, ok := c.measureNode(n, depth)
 	if !ok {
 		return false
@@ -277,24 +271,25 @@ func (c *checker) checkBounds(n *yaml.Node, depth int) bool {
 	return true
 }
 
-func (c *checker) measureNode(n *yaml.Node, depth int) (int, bool) {
+func (c *checker) measureNode(n *node.Node, depth int) (int, bool) {
 	if depth > maxDepth {
 		return c.failAt(n, fmt.Sprintf("nested more than %d levels deep", maxDepth), "put a part of it into a file of its own")
 	}
 	if s, ok := c.anchored[n]; ok {
 		// -1 marks an anchor whose value is being measured: meeting it again is a circle.
 		if s < 0 {
-			return c.failAt(n, fmt.Sprintf("anchor `%s` contains itself", n.Anchor), "write out what is meant")
+			return c.failAt(n, fmt.Sprintf("anchor `%s` contains itself", c.anchors[n]), "write out what is meant")
 		}
 		return s, true
 	}
-	if n.Anchor != "" {
+	_, anchored := c.anchors[n]
+	if anchored {
 		c.anchored[n] = -1
 	}
 	c.nodes++
 	size := 1
-	if n.Kind == yaml.AliasNode {
-		s, ok := c.measureNode(n.Alias, depth+1)
+	if n.Kind == node.Alias {
+		s, ok := c.measureNode(n.Target, depth+1)
 		if !ok {
 			return 0, false
 		}
@@ -308,14 +303,14 @@ func (c *checker) measureNode(n *yaml.Node, depth int) (int, bool) {
 		// Bounded, or nested aliases would overflow the number.
 		size = min(size+s, 1<<30)
 	}
-	if n.Anchor != "" {
+	if anchored {
 		c.anchored[n] = size
 	}
 	return size, true
 }
 
-func (c *checker) failAt(n *yaml.Node, message, hint string) (int, bool) {
-	c.ds.Add(diag.Diagnostic{Pos: diag.Pos{File: c.f.Name, Line: n.Line, Column: n.Column}, Message: message, Hint: hint})
+func (c *checker) failAt(n *node.Node, message, hint string) (int, bool) {
+	c.ds.Add(diag.Diagnostic{Pos: diag.Pos{File: c.f.Name, Line: n.Line(), Column: n.Column()}, Message: message, Hint: hint})
 	return 0, false
 }
 
@@ -326,9 +321,12 @@ var knownTags = map[string]bool{
 }
 
 // checkTag refuses a type that somebody has written and that nobody would give the value.
-func (c *checker) checkTag(n *yaml.Node) {
-	tag := n.ShortTag()
-	if n.Style&yaml.TaggedStyle == 0 || knownTags[tag] {
+func (c *checker) checkTag(n *node.Node) {
+	if n.Tag != node.Other || !n.Has(node.Tagged) {
+		return
+	}
+	tag := c.tags[n]
+	if knownTags[tag] {
 		return
 	}
 	switch tag {
@@ -337,81 +335,64 @@ func (c *checker) checkTag(n *yaml.Node) {
 		return
 	case "!unsafe":
 		// The tag itself is taken off, so that the value has the type that it is written as.
-		n.Tag = map[yaml.Kind]string{yaml.ScalarNode: "!!str", yaml.SequenceNode: "!!seq", yaml.MappingNode: "!!map"}[n.Kind]
-		c.markUnsafe(n)
+		n.Tag = map[node.Kind]node.Tag{node.Scalar: node.Str, node.List: node.Seq, node.Map: node.Mapping}[n.Kind]
+		n.MarkUnsafe()
 		return
 	}
 	hint := "remove it; the types are " + strings.Join(slices.Sorted(maps.Keys(knownTags)), ", ")
 	c.ds.Add(diag.Diagnostic{
-		Pos: diag.Pos{File: c.f.Name, Line: n.Line, Column: n.Column}, Width: utf8.RuneCountInString(tag),
+		Pos: diag.Pos{File: c.f.Name, Line: n.Line(), Column: n.Column()}, Width: utf8.RuneCountInString(tag),
 		Message: "the type `" + tag + "` is not known", Hint: hint,
 	})
 }
 
-// markUnsafe keeps the texts of a value from being rendered.
-func (c *checker) markUnsafe(n *yaml.Node) {
-	if n.Kind == yaml.ScalarNode {
-		if c.f.literal == nil {
-			c.f.literal = map[*yaml.Node]bool{}
-		}
-		c.f.literal[n] = true
-		return
-	}
-	for _, inner := range n.Content { // an alias leads to what is safe elsewhere
-		c.markUnsafe(inner)
-	}
-}
-
 // decryptValue puts the text of an encrypted value in its place.
-func (c *checker) decryptValue(n *yaml.Node) {
-	at := diag.Pos{File: c.f.Name, Line: n.Line, Column: n.Column}
+func (c *checker) decryptValue(n *node.Node) {
+	at := diag.Pos{File: c.f.Name, Line: n.Line(), Column: n.Column()}
 	width := len("!vault")
 	switch {
-	case n.Kind != yaml.ScalarNode:
+	case n.Kind != node.Scalar:
 		c.ds.Add(diag.Diagnostic{
 			Pos: at, Width: width, Message: "`!vault` is for text",
 			Hint: "encrypt the values one by one, or the whole file",
 		})
 		return
 	// An alias leads to the same node, which is decrypted once.
-	case c.f.Decrypt == nil || c.f.encrypted[n]:
+	case c.f.Decrypt == nil || n.Has(node.Encrypted):
 		return
 	}
 	plain, wrong, hint := c.f.Decrypt(n.Value)
 	if wrong != "" {
 		c.ds.Add(diag.Diagnostic{Pos: at, Width: width, Message: "this value cannot be read: " + wrong, Hint: hint})
 	}
-	if c.f.encrypted == nil {
-		c.f.encrypted = map[*yaml.Node]bool{}
-	}
-	c.f.encrypted[n] = true
-	n.Value, n.Tag = plain, "!!str"
+	n.Value, n.Tag = plain, node.Str
+	n.Mark |= node.Encrypted
 }
 
 // checkKeys reports duplicate keys, keys that are not text, and types that are not known.
-func (c *checker) checkKeys(n *yaml.Node) {
+func (c *checker) checkKeys(n *node.Node) {
 	c.checkTag(n)
-	if n.Kind == yaml.MappingNode {
-		first := map[string]int{} // where each key is in n.Content
+	if n.Kind == node.Map {
+		first := node.NewKeys(n)
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]
-			if key.Kind == yaml.AliasNode {
-				key = key.Alias
+			if key.Kind == node.Alias {
+				key = key.Target
 			}
-			if key.Kind != yaml.ScalarNode {
+			if key.Kind != node.Scalar {
 				hint := "a key is plain text"
-				if key.Kind == yaml.MappingNode && key.Style&yaml.FlowStyle != 0 {
+				if key.Kind == node.Map && key.Has(node.Flow) {
 					// {{ x }} without quotes is a map whose key is a map.
 					hint = "a value that starts with {{ must be quoted: \"{{ … }}\""
 				}
 				c.failAt(n.Content[i], "this is read as a map whose key is "+(Value{key, c.f}).Kind().String(), hint)
 				continue
 			}
-			if key.ShortTag() == "!!merge" {
+			if key.Tag == node.Merge {
 				c.mergeKeys(n.Content[i+1])
 				continue
 			}
-			if at, ok := first[key.Value]; ok {
+			if at, ok := first.Find(key.Value, i); ok {
 				if c.ds.Full() {
 					return
 				}
@@ -420,7 +401,6 @@ func (c *checker) checkKeys(n *yaml.Node) {
 				}
 				continue
 			}
-			first[key.Value] = i
 		}
 	}
 	for _, child := range n.Content {
@@ -429,12 +409,12 @@ func (c *checker) checkKeys(n *yaml.Node) {
 }
 
 // repeats reports a key of a map whose pairs begin at two places. Where the last counts, that takes the place of the first.
-func (c *checker) repeats(n *yaml.Node, first, again int, name string) {
+func (c *checker) repeats(n *node.Node, first, again int, name string) {
 	key := n.Content[again]
 	d := diag.Diagnostic{
-		Pos:     diag.Pos{File: c.f.Name, Line: key.Line, Column: key.Column},
+		Pos:     diag.Pos{File: c.f.Name, Line: key.Line(), Column: key.Column()},
 		Width:   utf8.RuneCountInString(name),
-		Message: fmt.Sprintf("key `%s` is given twice; it is also on line %d", name, n.Content[first].Line), Hint: "remove one of them",
+		Message: fmt.Sprintf("key `%s` is given twice; it is also on line %d", name, n.Content[first].Line()), Hint: "remove one of them",
 	}
 	if c.f.LastCounts {
 		d.Severity, d.Message = diag.Warning, d.Message+". The last one counts"
@@ -444,7 +424,7 @@ func (c *checker) repeats(n *yaml.Node, first, again int, name string) {
 	c.ds.Add(d)
 }
 
-func (c *checker) mergeKeys(n *yaml.Node) {
+func (c *checker) mergeKeys(n *node.Node) {
 	values := []Value{{n, c.f}}
 	if values[0].Kind() == List {
 		values = values[0].Items()

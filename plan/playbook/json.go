@@ -1,9 +1,8 @@
 package playbook
 
 import (
-	"gopkg.in/yaml.v3"
-
 	"moon/internal/diag"
+	"moon/plan/playbook/node"
 	"moon/plan/playbook/placed"
 )
 
@@ -36,7 +35,7 @@ func readForeign(f *File, ds *diag.List) (v Value, ok bool) {
 	if wrong != nil {
 		return fail(wrong)
 	}
-	c := checker{f: f, ds: ds, anchored: map[*yaml.Node]int{}}
+	c := checker{f: f, ds: ds, anchored: map[*node.Node]int{}}
 	if !c.checkBounds(n, 0) {
 		return Value{}, false
 	}

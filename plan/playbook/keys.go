@@ -74,71 +74,71 @@ func stepKeys() []Key {
 			Name: "needs", on: onSteps, Doc: "ids of what must end first; `{id: failure}` picks another outcome",
 			set: (*parser).readNeeds,
 		},
-		{Name: "creates", on: onAction, Doc: "skip when the path exists", set: setText(func(t *Task, v Value) { t.Creates = v })},
-		{Name: "removes", on: onAction, Doc: "skip when the path does not exist", set: setText(func(t *Task, v Value) { t.Removes = v })},
-		{Name: "unless", on: onAction, Doc: "shell command: skip when it succeeds", set: setText(func(t *Task, v Value) { t.Unless = v })},
-		{Name: "onlyif", on: onAction, Doc: "shell command: skip when it fails", set: setText(func(t *Task, v Value) { t.OnlyIf = v })},
+		{Name: "creates", on: onAction, Doc: "skip when the path exists", set: setText(func(t *Task, v Value) { t.ownKeys().Creates = v })},
+		{Name: "removes", on: onAction, Doc: "skip when the path does not exist", set: setText(func(t *Task, v Value) { t.ownKeys().Removes = v })},
+		{Name: "unless", on: onAction, Doc: "shell command: skip when it succeeds", set: setText(func(t *Task, v Value) { t.ownKeys().Unless = v })},
+		{Name: "onlyif", on: onAction, Doc: "shell command: skip when it fails", set: setText(func(t *Task, v Value) { t.ownKeys().OnlyIf = v })},
 		{
 			Name: "changed_when", on: onAction, Doc: "conditions that decide whether the step changed something",
-			set: setConditions(func(t *Task, v []Value) { t.ChangedWhen = v }),
+			set: setConditions(func(t *Task, v []Value) { t.ownKeys().ChangedWhen = v }),
 		},
 		{
 			Name: "failed_when", on: onAction, Doc: "conditions that decide whether the step failed",
-			set: setConditions(func(t *Task, v []Value) { t.FailedWhen = v }),
+			set: setConditions(func(t *Task, v []Value) { t.ownKeys().FailedWhen = v }),
 		},
 		{
 			Name: "ignore_errors", on: onSteps, Doc: "condition or boolean: a failure stays visible and stops nothing",
-			set: setScalar("a boolean or a condition", func(t *Task, v Value) { t.Ignore = v }),
+			set: setScalar("a boolean or a condition", func(t *Task, v Value) { t.ownKeys().Ignore = v }),
 		},
 		{
 			Name: "retries", on: onAction, Doc: "further attempts after the first; 3 makes up to four attempts",
-			set: setScalar("a number", func(t *Task, v Value) { t.Retries = v }),
+			set: setScalar("a number", func(t *Task, v Value) { t.ownKeys().Retries = v }),
 		},
 		{
 			Name: "retry_delay", Aliases: []string{"delay"}, on: onAction, Doc: "time between attempts (1s)",
-			set: setScalar("a duration such as 5s", func(t *Task, v Value) { t.Delay = v }),
+			set: setScalar("a duration such as 5s", func(t *Task, v Value) { t.ownKeys().Delay = v }),
 		},
 		{
 			Name: "until", on: onAction, Doc: "conditions: try again until they hold",
-			set: setConditions(func(t *Task, v []Value) { t.Until = v }),
+			set: setConditions(func(t *Task, v []Value) { t.ownKeys().Until = v }),
 		},
 		{
 			Name: "timeout", on: onSteps,
 			Doc: "30s, 1m30s or seconds: an attempt that takes longer is killed and fails; on a group, the limit for all its steps together, or in a play for each task",
-			set: setScalar("a duration such as 30s", func(t *Task, v Value) { t.Timeout = v }),
+			set: setScalar("a duration such as 30s", func(t *Task, v Value) { t.ownKeys().Timeout = v }),
 		},
 		{
 			Name: "async", on: onAction, Doc: "run as a job that the machine keeps, for at most that long, also if the connection breaks",
-			set: setScalar("a duration such as 30s", func(t *Task, v Value) { t.Async = v }),
+			set: setScalar("a duration such as 30s", func(t *Task, v Value) { t.ownKeys().Async = v }),
 		},
 		{
 			Name: "poll", on: onAction, Doc: "of a step with `async`: how often to ask for the job (15s); 0 does not wait for it",
-			set: setScalar("a duration such as 30s", func(t *Task, v Value) { t.Poll = v }),
+			set: setScalar("a duration such as 30s", func(t *Task, v Value) { t.ownKeys().Poll = v }),
 		},
 		{
 			Name: "timeout_queued", on: onAction, Doc: "how long the step may wait for a slot once it is ready; then it fails",
-			set: setScalar("a duration such as 30s", func(t *Task, v Value) { t.Queued = v }),
+			set: setScalar("a duration such as 30s", func(t *Task, v Value) { t.ownKeys().Queued = v }),
 		},
 		{
 			Name: "sources", on: onAction,
-			Doc: "globs of the step's source files: it is skipped while they, its command and its environment are unchanged since it last succeeded, and what it generates exists", set: func(p *parser, t *Task, e Entry) { t.Sources = p.readPaths(e) },
+			Doc: "globs of the step's source files: it is skipped while they, its command and its environment are unchanged since it last succeeded, and what it generates exists", set: func(p *parser, t *Task, e Entry) { t.ownKeys().Sources = p.readPaths(e) },
 		},
 		{
 			Name: "generates", on: onAction, Doc: "globs of files the step creates; see sources",
-			set: func(p *parser, t *Task, e Entry) { t.Generates = p.readPaths(e) },
+			set: func(p *parser, t *Task, e Entry) { t.ownKeys().Generates = p.readPaths(e) },
 		},
 		{
 			Name: "env", Aliases: []string{"environment"}, on: onSteps, Doc: "map of environment variables",
-			set: setMapping(func(t *Task, v Value) { t.Env = v }),
+			set: setMapping(func(t *Task, v Value) { t.ownKeys().Env = v }),
 		},
 		{
 			Name: "cwd", Aliases: []string{"chdir"}, on: onAction | onBlock,
 			Doc: "working directory; default is the directory of the file that holds the step",
-			set: setText(func(t *Task, v Value) { t.Cwd = v }),
+			set: setText(func(t *Task, v Value) { t.ownKeys().Cwd = v }),
 		},
-		{Name: "become", on: onSteps, Doc: "run as another user", set: setScalar("a boolean", func(t *Task, v Value) { t.Become = v })},
-		{Name: "become_user", on: onSteps, Doc: "the user to become (root)", set: setText(func(t *Task, v Value) { t.BecomeUser = v })},
-		{Name: "become_method", on: onSteps, Doc: "sudo, su or doas", set: setText(func(t *Task, v Value) { t.BecomeHow = v })},
+		{Name: "become", on: onSteps, Doc: "run as another user", set: setScalar("a boolean", func(t *Task, v Value) { t.ownKeys().Become = v })},
+		{Name: "become_user", on: onSteps, Doc: "the user to become (root)", set: setText(func(t *Task, v Value) { t.ownKeys().BecomeUser = v })},
+		{Name: "become_method", on: onSteps, Doc: "sudo, su or doas", set: setText(func(t *Task, v Value) { t.ownKeys().BecomeHow = v })},
 		{
 			Name: "confirm", on: onAction, Doc: "true, or the question to ask: the step always asks, whatever was approved in bulk; or a map of `ask`, `by` and `group`: who has to confirm",
 			set: (*parser).readConfirm,
@@ -149,48 +149,48 @@ func stepKeys() []Key {
 		},
 		{
 			Name: "no_log", on: onAction, Doc: "show and store nothing of arguments, output and result",
-			set: setScalar("a boolean", func(t *Task, v Value) { t.NoLog = v }),
+			set: setScalar("a boolean", func(t *Task, v Value) { t.ownKeys().NoLog = v }),
 		},
 		{
 			Name: "interactive", on: onAction, Doc: "true: the command gets the terminal, for questions and answers; for shell and command",
-			set: setScalar("a boolean", func(t *Task, v Value) { t.Interactive = v }),
+			set: setScalar("a boolean", func(t *Task, v Value) { t.ownKeys().Interactive = v }),
 		},
 		{Name: "undo", on: onAction, Doc: "a step that reverses this one", set: (*parser).readUndo},
 		{
 			Name: "moved", on: onSteps, Doc: "how this was called before, or its old path: what runs have made under it belongs to this one",
-			set: setText(func(t *Task, v Value) { t.Moved = v }),
+			set: setText(func(t *Task, v Value) { t.ownKeys().Moved = v }),
 		},
 		{
 			Name: "create_before", on: onAction,
 			Doc: "true: where this makes something else than before, the old is removed after all steps, and not before",
-			set: func(p *parser, t *Task, e Entry) { t.CreateFirst = writtenBool(p, e) },
+			set: func(p *parser, t *Task, e Entry) { t.ownKeys().CreateFirst = writtenBool(p, e) },
 		},
 		{
 			Name: "check_mode", on: onAction, Doc: "force (true) or forbid (false) the dry run for this step",
-			set: setScalar("a boolean", func(t *Task, v Value) { t.CheckMode = v }),
+			set: setScalar("a boolean", func(t *Task, v Value) { t.ownKeys().CheckMode = v }),
 		},
 		{
 			Name: "diff", on: onAction, Doc: "force or forbid the diff for this step",
-			set: setScalar("a boolean", func(t *Task, v Value) { t.Diff = v }),
+			set: setScalar("a boolean", func(t *Task, v Value) { t.ownKeys().Diff = v }),
 		},
 		{
 			Name: "vars", on: onSteps, Doc: "variables: for this step, or for all below",
-			set: setMapping(func(t *Task, v Value) { t.StepVars = v }),
+			set: setMapping(func(t *Task, v Value) { t.ownKeys().StepVars = v }),
 		},
-		{Name: "args", on: onAction, Doc: "further arguments of the action", set: setMapping(func(t *Task, v Value) { t.ExtraArgs = v })},
+		{Name: "args", on: onAction, Doc: "further arguments of the action", set: setMapping(func(t *Task, v Value) { t.ownKeys().ExtraArgs = v })},
 		{Name: "rescue", on: onBlock, Doc: "steps that run when one of the block fails", set: func(p *parser, t *Task, e Entry) {
-			t.Rescue, t.RescuePos = p.readTasks(e.Value, "`rescue:`"), e.Pos
+			t.ownKeys().Rescue, t.ownKeys().RescuePos = p.readTasks(e.Value, "`rescue:`"), e.Pos
 		}},
 		{
 			Name: "always", on: onBlock, Doc: "steps that run in any case, once the block was entered",
 			set: func(p *parser, t *Task, e Entry) {
-				t.Always, t.AlwaysPos = p.readTasks(e.Value, "`always:`"), e.Pos
+				t.ownKeys().Always, t.ownKeys().AlwaysPos = p.readTasks(e.Value, "`always:`"), e.Pos
 			},
 		},
 		{
 			Name: "parallel", on: onSteps,
 			Doc: "true or a number: the steps below have no order among themselves; with `hosts`, on how many hosts at once",
-			set: setScalar("a boolean or a number", func(t *Task, v Value) { t.Parallel = v }),
+			set: setScalar("a boolean or a number", func(t *Task, v Value) { t.ownKeys().Parallel = v }),
 		},
 		{
 			Name: "notify", on: onSteps, Doc: "names or topics of handlers, which run when the step has changed something",
@@ -460,7 +460,7 @@ func (p *parser) readNeeds(t *Task, e Entry) {
 			p.errorf(v.Pos(), 0, "", "an entry of `needs:` must be the id of a step; this is %s", v.Kind())
 			return
 		}
-		t.Needs = append(t.Needs, Need{ID: v.Text(), Pos: pos, On: on})
+		t.ownKeys().Needs = append(t.Needs, Need{ID: v.Text(), Pos: pos, On: on})
 	}
 	pair := func(m Value) {
 		for _, c := range m.Entries() {
@@ -470,7 +470,7 @@ func (p *parser) readNeeds(t *Task, e Entry) {
 					on)
 				continue
 			}
-			t.Needs = append(t.Needs, Need{ID: c.Key, Pos: c.Pos, On: on})
+			t.ownKeys().Needs = append(t.Needs, Need{ID: c.Key, Pos: c.Pos, On: on})
 		}
 	}
 	switch e.Value.Kind() {
@@ -507,7 +507,7 @@ func (p *parser) warnf(pos diag.Pos, hint, format string, args ...any) {
 // the caller, with -e, do without the others.
 func (p *parser) readConfirm(t *Task, e Entry) {
 	if e.Value.Kind() != Map || e.Value.isUnquotedTemplate() {
-		setScalar("a boolean, the text to ask, or a map of ask, by and group", func(t *Task, v Value) { t.Confirm = v })(p, t, e)
+		setScalar("a boolean, the text to ask, or a map of ask, by and group", func(t *Task, v Value) { t.ownKeys().Confirm = v })(p, t, e)
 		return
 	}
 	d := people.Demand{By: 1}
@@ -515,7 +515,7 @@ func (p *parser) readConfirm(t *Task, e Entry) {
 	for _, c := range e.Value.Entries() {
 		switch c.Key {
 		case "ask":
-			setScalar("the text to ask", func(t *Task, v Value) { t.Confirm = v })(p, t, c)
+			setScalar("the text to ask", func(t *Task, v Value) { t.ownKeys().Confirm = v })(p, t, c)
 		case "by":
 			demands = true
 			n, whole := c.Value.Number().(int)
@@ -542,6 +542,6 @@ func (p *parser) readConfirm(t *Task, e Entry) {
 			"`confirm:` has neither a question nor who has to confirm")
 	}
 	if demands {
-		t.Confirmers = &d
+		t.ownKeys().Confirmers = &d
 	}
 }

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gopkg.in/yaml.v3"
-
 	"moon/internal/pattern"
+	"moon/plan/playbook/node"
 	"moon/plan/playbook/placed"
 )
 
@@ -20,7 +19,7 @@ func Literal(f *File, text string, line int, columns []int) Value {
 		return Value{n, f}
 	}
 	l.at = 0
-	return Value{l.makeScalar("!!str", text, 0), f}
+	return Value{l.makeScalar(node.Str, text, 0), f}
 }
 
 // maxLiteral is how deep lists and maps of a literal may lie in each other. What is deeper is text, as it is for Python.
@@ -35,8 +34,8 @@ type pythonReader struct {
 	columns []int
 }
 
-func (l *pythonReader) makeScalar(tag, value string, at int) *yaml.Node {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Style: yaml.TaggedStyle, Value: value, Line: l.line, Column: l.columnOf(at)}
+func (l *pythonReader) makeScalar(tag node.Tag, value string, at int) *node.Node {
+	return node.NewScalar(tag, value, l.line, l.columnOf(at))
 }
 
 func (l *pythonReader) columnOf(at int) int {
@@ -67,7 +66,7 @@ func (l *pythonReader) skipNext(c byte) bool {
 }
 
 // readWhole reads the text to its end. Values with commas between them are a list without brackets, and # begins a comment.
-func (l *pythonReader) readWhole() (*yaml.Node, bool) {
+func (l *pythonReader) readWhole() (*node.Node, bool) {
 	l.skipSpace()
 	from := l.at
 	n, ok := l.readValue()
@@ -86,12 +85,12 @@ func (l *pythonReader) readWhole() (*yaml.Node, bool) {
 	return n, l.at == len(l.text) || l.text[l.at] == '#'
 }
 
-func (l *pythonReader) makeList(at int) *yaml.Node {
-	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle, Line: l.line, Column: l.columnOf(at)}
+func (l *pythonReader) makeList(at int) *node.Node {
+	return node.NewList(l.line, l.columnOf(at))
 }
 
 // readRest reads further values of a list up to the closing bracket, which 0 has none of.
-func (l *pythonReader) readRest(list *yaml.Node, closing byte) (*yaml.Node, bool) {
+func (l *pythonReader) readRest(list *node.Node, closing byte) (*node.Node, bool) {
 	for {
 		l.skipSpace()
 		switch {
@@ -115,7 +114,7 @@ func (l *pythonReader) readRest(list *yaml.Node, closing byte) (*yaml.Node, bool
 	}
 }
 
-func (l *pythonReader) readValue() (*yaml.Node, bool) {
+func (l *pythonReader) readValue() (*node.Node, bool) {
 	l.depth++
 	defer func() { l.depth-- }()
 	l.skipSpace()
@@ -138,20 +137,26 @@ func (l *pythonReader) readValue() (*yaml.Node, bool) {
 	if n, ok := l.readQuoted(from); ok {
 		return n, true
 	}
-	for word, n := range map[string][2]string{"True": {"!!bool", "true"}, "False": {"!!bool", "false"}, "None": {"!!null", "null"}} {
+	for word, n := range pythonWords {
 		// A longer word begins with True as well.
 		if after, ok := strings.CutPrefix(l.text[from:], word); ok && !wordStart.MatchString(after) {
 			l.at = from + len(word)
-			return l.makeScalar(n[0], n[1], from), true
+			return l.makeScalar(n.tag, n.value, from), true
 		}
 	}
 	return nil, false
 }
 
+// pythonWords are the words of Python that are values.
+var pythonWords = map[string]struct {
+	tag   node.Tag
+	value string
+}{"True": {node.Bool, "true"}, "False": {node.Bool, "false"}, "None": {node.Null, "null"}}
+
 var wordStart = pattern.New(`^[\pL\pN_]`)
 
 // readParentheses reads what is in parentheses: one value, or a list.
-func (l *pythonReader) readParentheses(from int) (*yaml.Node, bool) {
+func (l *pythonReader) readParentheses(from int) (*node.Node, bool) {
 	l.at++
 	list := l.makeList(from)
 	if l.skipNext(')') {
@@ -170,9 +175,10 @@ func (l *pythonReader) readParentheses(from int) (*yaml.Node, bool) {
 }
 
 // readBraces reads what is in braces: a map, or a set, which is taken for a list.
-func (l *pythonReader) readBraces(from int) (*yaml.Node, bool) {
+func (l *pythonReader) readBraces(from int) (*node.Node, bool) {
 	l.at++
-	m := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Style: yaml.FlowStyle, Line: l.line, Column: l.columnOf(from)}
+	m := node.NewMap(l.line, l.columnOf(from))
+	m.Mark = node.Flow
 	seen := map[string]int{}
 	for !l.skipNext('}') {
 		key, ok := l.readValue()
@@ -192,7 +198,7 @@ func (l *pythonReader) readBraces(from int) (*yaml.Node, bool) {
 			return l.readRest(set, '}')
 		}
 		v, ok := l.readValue()
-		if !ok || key.Kind != yaml.ScalarNode {
+		if !ok || key.Kind != node.Scalar {
 			return nil, false
 		}
 		if i, ok := seen[key.Value]; ok { // the last one counts
@@ -218,7 +224,7 @@ var (
 // longestWhole is how many digits of a whole number Python reads.
 const longestWhole = 4300
 
-func (l *pythonReader) readNumber(from int) (*yaml.Node, bool) {
+func (l *pythonReader) readNumber(from int) (*node.Node, bool) {
 	sign := ""
 	if c := l.text[l.at]; c == '+' || c == '-' {
 		if c == '-' {
@@ -248,7 +254,7 @@ func (l *pythonReader) readNumber(from int) (*yaml.Node, bool) {
 	// A number needs a point or an exponent to be a fraction.
 	case strings.ContainsAny(text, ".eE") && floatWhole.MatchString(text):
 		_, value := placed.NumberTag(sign + strings.ReplaceAll(text, "_", ""))
-		return l.makeScalar("!!float", value, from), true
+		return l.makeScalar(node.Float, value, from), true
 	}
 	return nil, false
 }
@@ -256,12 +262,12 @@ func (l *pythonReader) readNumber(from int) (*yaml.Node, bool) {
 var quotePrefix = pattern.New(`^(?i:r|u|b|br|rb)?("""|'''|"|')`)
 
 // readQuoted reads texts in quotes; several in a row are one.
-func (l *pythonReader) readQuoted(from int) (*yaml.Node, bool) {
+func (l *pythonReader) readQuoted(from int) (*node.Node, bool) {
 	var b strings.Builder
 	for count := 0; ; count++ {
 		m := quotePrefix.FindStringSubmatchIndex(l.text[l.at:])
 		if m == nil {
-			return l.makeScalar("!!str", b.String(), from), count > 0
+			return l.makeScalar(node.Str, b.String(), from), count > 0
 		}
 		prefix, quote := strings.ToLower(l.text[l.at:l.at+m[2]]), l.text[l.at+m[2]:l.at+m[3]]
 		l.at += m[1]

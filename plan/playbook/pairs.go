@@ -6,9 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gopkg.in/yaml.v3"
-
 	"moon/internal/pattern"
+	"moon/plan/playbook/node"
 )
 
 // word is a part of a text between white space. Quotes and templates keep what is inside them together.
@@ -115,7 +114,7 @@ func (v Value) mapOf(arguments []argument) Value {
 	if len(arguments) == 0 {
 		return Value{}
 	}
-	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: v.Pos().Line, Column: v.Pos().Column}
+	n := node.NewMap(v.Pos().Line, v.Pos().Column)
 	for _, a := range arguments {
 		n.Content = append(n.Content, a.key.node, a.value.node)
 	}
@@ -134,7 +133,7 @@ func (v Value) withoutKeys(keys ...string) Value {
 }
 
 func (e Entry) toArgument() argument {
-	key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.TaggedStyle, Value: e.Key, Line: e.Pos.Line, Column: e.Pos.Column}
+	key := node.NewScalar(node.Str, e.Key, e.Pos.Line, e.Pos.Column)
 	return argument{Value{key, e.Value.file}, e.Value}
 }
 

@@ -314,14 +314,13 @@ func (p *parser) readTasks(v Value, where string) []*Task {
 }
 
 func (p *parser) readTask(item Value) *Task {
-	t := &Task{Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item"}}
+	t := &Task{Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item"}, Seldom: &noSeldom, PlayTask: &noPlay}
 	p.fillTask(p, t)
 	return t
 }
 
 func (p *parser) readStep(t *Task) {
 	t.Loop.Index, t.Loop.Pairs = "index", true
-	t.PlayTask = &noPlay // all of them share one empty value
 	unknown := p.identifyTask(t)
 	for _, e := range t.Keys {
 		// By its place and not by its key: an action and a key may have the same name.
@@ -433,7 +432,7 @@ func (p *parser) identifyTask(t *Task) (complained []string) {
 func (p *parser) readDirective(t *Task, e Entry) {
 	switch t.Kind {
 	case Block:
-		t.Body = p.readTasks(e.Value, "`block:`")
+		t.ownKeys().Body = p.readTasks(e.Value, "`block:`")
 	case Include, IncludeVars:
 		if e.Value.Kind() == Map {
 			file := Value{}
@@ -468,7 +467,7 @@ func (p *parser) readPreset(t *Task, e Entry) {
 				switch c.Value.Kind() {
 				case Null:
 				case Map:
-					t.With = c.Value
+					t.ownKeys().With = c.Value
 				default:
 					p.reportKind(c, "a map of parameters")
 				}

@@ -171,7 +171,7 @@ func parseTasks(p *parser) []*Task {
 // ParseApply reads the keys that an include gives to what is inside.
 func ParseApply(f *File, m Value, ds *diag.List) *Task {
 	p := &parser{dialect: playForm, file: f, ds: ds}
-	t := &Task{Kind: Block, Pos: m.Pos(), Keys: m.Entries(), PlayTask: new(PlayTask)}
+	t := NewTask(Task{Kind: Block, Pos: m.Pos(), Keys: m.Entries()})
 	for _, e := range t.Keys {
 		// The keys of a block are those that can be inherited.
 		k, ok := p.playKey(e.Key)
@@ -191,7 +191,7 @@ func ParseApply(f *File, m Value, ds *diag.List) *Task {
 // WithModule reads a task again whose `action:` names its module by a template, now that this has a value.
 func WithModule(f *File, t *Task, module string, actions Actions, ds *diag.List) *Task {
 	p := &parser{dialect: playForm, file: f, actions: actions, ds: ds, module: module}
-	again := &Task{Pos: t.Pos, Keys: t.Keys, Loop: Loop{Var: "item"}}
+	again := NewTask(Task{Pos: t.Pos, Keys: t.Keys, Loop: Loop{Var: "item"}})
 	p.fillTask(p, again)
 	return again
 }
@@ -547,10 +547,7 @@ func (p playsParser) readRoles(e Entry) []*Task {
 		case Map:
 			roles = append(roles, p.roleEntry(item))
 		case String:
-			roles = append(roles, p.requireName(&Task{
-				Kind: Role, Pos: item.Pos(), Args: item, Loop: Loop{Var: "item"},
-				PlayTask: new(PlayTask),
-			}))
+			roles = append(roles, p.requireName(NewTask(Task{Kind: Role, Pos: item.Pos(), Args: item, Loop: Loop{Var: "item"}})))
 		default:
 			p.errorf(item.Pos(), 0, "write the name of a role", "a role must be a name or a map; this is %s", item.Kind())
 		}
@@ -567,7 +564,7 @@ var roleKeys = []string{
 }
 
 func (p playsParser) roleEntry(item Value) *Task {
-	t := &Task{Kind: Role, Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item"}, PlayTask: new(PlayTask)}
+	t := NewTask(Task{Kind: Role, Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item"}})
 	src, named := Value{}, hasKey(t.Keys, "role")
 	var params []string
 	for _, e := range t.Keys {

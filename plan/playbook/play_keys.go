@@ -92,17 +92,17 @@ func init() {
 			// Several sources of arguments may meet: those in the text and those of `args`.
 			k.set = func(p *parser, t *Task, e Entry) {
 				if t.Kind == Action && e.Value.IsTemplate() {
-					t.ArgsFrom = e.Value
+					t.ownKeys().ArgsFrom = e.Value
 					return
 				}
 				setMapping(func(t *Task, v Value) {
 					if t.kindOf()&(onInclude|onRole|onDynamic) == 0 { // of those they have been read with their own
-						t.ExtraArgs = t.ExtraArgs.addEntries(v)
+						t.ownKeys().ExtraArgs = t.ExtraArgs.addEntries(v)
 					}
 				})(p, t, e)
 			}
 		case "vars":
-			k.set = func(p *parser, t *Task, e Entry) { t.StepVars = p.varsMap(e).addEntries(t.StepVars) }
+			k.set = func(p *parser, t *Task, e Entry) { t.ownKeys().StepVars = p.varsMap(e).addEntries(t.StepVars) }
 		}
 		PlayTaskKeys = append(PlayTaskKeys, k)
 	}

@@ -234,7 +234,7 @@ func (p *parser) readAction(t *Task, e Entry) {
 		t.Kind = Block
 		q := *p
 		q.inside = true
-		t.Body = q.readTasks(e.Value, "`block:`")
+		t.ownKeys().Body = q.readTasks(e.Value, "`block:`")
 	case kind == Include:
 		t.Kind, t.Dynamic, t.Old = Include, name == "include_tasks", name == "include"
 		p.playInclude(t, e)
@@ -255,10 +255,10 @@ func (p *parser) readAction(t *Task, e Entry) {
 func (p *parser) actionOf(t *Task, e Entry, name string) {
 	var ok bool
 	if t.Action, ok = p.actions.Canonical(name); !ok {
-		t.Action, t.Absent = "", true // whether it matters shows when collections were searched, and the task's condition is known
+		t.Action, t.ownKeys().Absent = "", true // whether it matters shows when collections were searched, and the task's condition is known
 		// A dotted name belongs to a collection, so it is not a typing error of one of ours.
 		if !strings.Contains(name, ".") && !p.actions.isLater(e.Key) {
-			t.Slip = suggest.DidYouMean(name, p.taskWords())
+			t.ownKeys().Slip = suggest.DidYouMean(name, p.taskWords())
 		}
 	}
 	p.actionArgs(t, e)
@@ -272,7 +272,7 @@ func (p *parser) actionArgs(t *Task, e Entry) {
 	if slices.Contains(takesCommand, t.Action) {
 		// The words creates=… and the like are arguments in the middle of a command.
 		rest, beside := e.Value.splitCommand()
-		t.Args, t.ExtraArgs = rest, beside
+		t.Args, t.ownKeys().ExtraArgs = rest, beside
 		return
 	}
 	if m, ok := p.readArguments(e.Key, e.Value); ok {
@@ -385,7 +385,7 @@ func (p *parser) playInclude(t *Task, e Entry) {
 			t.Args = c.Value
 		case "apply":
 			if t.Old {
-				t.StepVars = t.StepVars.addEntries(WrittenMap(c.Pos, c))
+				t.ownKeys().StepVars = t.StepVars.addEntries(WrittenMap(c.Pos, c))
 				continue
 			}
 			p.readApply(t, c, name)
@@ -398,7 +398,7 @@ func (p *parser) playInclude(t *Task, e Entry) {
 			fallthrough
 		default:
 			if t.Old { // its arguments are variables of what is included
-				t.StepVars = t.StepVars.addEntries(WrittenMap(c.Pos, c))
+				t.ownKeys().StepVars = t.StepVars.addEntries(WrittenMap(c.Pos, c))
 				continue
 			}
 			hint := suggest.DidYouMean(c.Key, []string{"file", "apply"})
@@ -451,7 +451,7 @@ func (p *parser) readApply(t *Task, c Entry, name string) {
 // checkApplied checks the keys that an include gives to what is inside, as if they were written on a block.
 func (p *parser) checkApplied(t *Task, m Value) {
 	// A block that is thrown away: only the messages are wanted.
-	block := &Task{Kind: Block, ActionKey: "block", Pos: m.Pos(), PlayTask: new(PlayTask)}
+	block := NewTask(Task{Kind: Block, ActionKey: "block", Pos: m.Pos()})
 	for _, e := range m.Entries() {
 		k, ok := p.playKey(e.Key)
 		switch {
@@ -534,7 +534,7 @@ func (p *parser) playIncludeVars(t *Task, e Entry) {
 			p.reportUnknown(c, "of `include_vars:`", includeVarsOptions)
 		}
 	}
-	t.ExtraArgs = all.withoutKeys("file")
+	t.ownKeys().ExtraArgs = all.withoutKeys("file")
 	file, ok := all.Get("file")
 	if !ok {
 		t.Args = Value{}

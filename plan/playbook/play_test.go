@@ -76,6 +76,8 @@ func given(v reflect.Value) string {
 			}
 		case *playbook.PlayTask:
 			b.WriteString(given(reflect.ValueOf(*x)))
+		case *playbook.Seldom:
+			b.WriteString(given(reflect.ValueOf(*x)))
 		case []playbook.Need:
 			for _, n := range x {
 				text += n.ID + ":" + n.On

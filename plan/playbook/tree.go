@@ -196,12 +196,7 @@ type Task struct {
 	Action    string // canonical name
 	ActionKey string // as written
 	ActionPos diag.Pos
-	Absent    bool   // of plays: no module of this name is known
-	Slip      string // of an absent one: the hint at what may have been meant
-	Args      Value  // of the action, the include's path, the vars …
-	ExtraArgs Value  // `args`
-	ArgsFrom  Value  // of plays: `args`, as a template that gives a map
-	With      Value  // the parameters of a preset: a map
+	Args      Value // of the action, the include's path, the vars …
 
 	Name        Value
 	ID          string
@@ -210,6 +205,20 @@ type Task struct {
 	RegisterPos diag.Pos
 	Tags        []Value
 	Loop        Loop
+
+	Dynamic bool // of plays: include_tasks, include_role: `when` is asked once, tags and keys do not reach what is inside, but by Apply
+
+	*Seldom   // never nil
+	*PlayTask // never nil
+}
+
+// Seldom is what few tasks have. It is apart, because a list of steps may be long, and those that have nothing of it share one.
+type Seldom struct {
+	Absent      bool   // of plays: no module of this name is known
+	Slip        string // of an absent one: the hint at what may have been meant
+	ExtraArgs   Value  // `args`
+	ArgsFrom    Value  // of plays: `args`, as a template that gives a map
+	With        Value  // the parameters of a preset: a map
 	Needs       []Need
 	Creates     Value
 	Removes     Value
@@ -248,13 +257,9 @@ type Task struct {
 	Always      []*Task
 	RescuePos   diag.Pos
 	AlwaysPos   diag.Pos
-
-	Dynamic bool // of plays: include_tasks, include_role: `when` is asked once, tags and keys do not reach what is inside, but by Apply
-
-	*PlayTask // never nil
 }
 
-// PlayTask is what tasks of plays have, and few steps. It is apart, because a list of steps may be long, and those without share one.
+// PlayTask is what tasks of plays have, and few steps. It is apart for the same reason as Seldom.
 type PlayTask struct {
 	Pause     Value // of loop_control, as are these two
 	Extended  Value
@@ -291,8 +296,33 @@ type PlayTask struct {
 	ModuleDefaults []Value // maps of modules and their arguments
 }
 
-// noPlay is that of all steps that have nothing of it. Nothing is ever written to it.
-var noPlay PlayTask
+// These are those of all tasks that have nothing of them. Nothing is ever written to them.
+var (
+	noPlay   PlayTask
+	noSeldom Seldom
+)
+
+// NewTask is a task that no file has, with parts of its own.
+func NewTask(t Task) *Task {
+	t.Seldom, t.PlayTask = new(Seldom), new(PlayTask)
+	return &t
+}
+
+// Copy is a task to be changed, of which the original sees nothing.
+func (t *Task) Copy() *Task {
+	one := *t
+	one.Seldom, one.PlayTask = new(Seldom), new(PlayTask)
+	*one.Seldom, *one.PlayTask = *t.Seldom, *t.PlayTask
+	return &one
+}
+
+// ownKeys are the task's own Seldom, to write to.
+func (t *Task) ownKeys() *Seldom {
+	if t.Seldom == &noSeldom {
+		t.Seldom = new(Seldom)
+	}
+	return t.Seldom
+}
 
 // ownPart is the task's own PlayTask, to write to.
 func (t *Task) ownPart() *PlayTask {

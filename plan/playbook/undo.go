@@ -29,5 +29,5 @@ func (p *parser) readUndo(t *Task, e Entry) {
 			p.errorf(k.Pos, utf8.RuneCountInString(k.Key), "remove it", "`%s` has no meaning in an `undo:`", k.Key)
 		}
 	}
-	t.Undo = u
+	t.ownKeys().Undo = u
 }

@@ -10,6 +10,8 @@ import (
 
 	"moon/internal/diag"
 	"moon/internal/pattern"
+	"moon/plan/playbook/node"
+	"moon/plan/playbook/yaml11"
 )
 
 // Kind is the type of a value as written.
@@ -33,7 +35,7 @@ func (k Kind) String() string { return kindWords[k] }
 
 // Value is a value as written, with its place. The zero Value is Null and lies nowhere.
 type Value struct {
-	node *yaml.Node
+	node *node.Node
 	file *File
 }
 
@@ -57,14 +59,14 @@ func (v Value) Pos() diag.Pos {
 	if v.node == nil {
 		return diag.Pos{}
 	}
-	return diag.Pos{File: v.file.Name, Line: v.node.Line, Column: v.node.Column}
+	return diag.Pos{File: v.file.Name, Line: v.node.Line(), Column: v.node.Column()}
 }
 
 // aliasTarget is the node itself, or what an alias stands for.
-func (v Value) aliasTarget() *yaml.Node {
+func (v Value) aliasTarget() *node.Node {
 	n := v.node
-	for n != nil && n.Kind == yaml.AliasNode {
-		n = n.Alias
+	for n != nil && n.Kind == node.Alias {
+		n = n.Target
 	}
 	return n
 }
@@ -75,23 +77,23 @@ func (v Value) Kind() Kind {
 	if n == nil {
 		return Null
 	}
-	if n.Kind == yaml.MappingNode {
+	if n.Kind == node.Map {
 		return Map
 	}
-	if n.Kind == yaml.SequenceNode {
+	if n.Kind == node.List {
 		return List
 	}
-	switch n.ShortTag() {
-	case "!!null":
+	switch n.Tag {
+	case node.Null:
 		return Null
-	case "!!bool":
+	case node.Bool:
 		return Bool
-	case "!!int":
+	case node.Int:
 		return Int
-	case "!!float":
+	case node.Float:
 		return Float
-	case "!!str":
-		if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0 {
+	case node.Str:
+		if !n.Has(node.SingleQuoted | node.DoubleQuoted | node.Literal | node.Folded | node.Tagged) {
 			// YAML 1.1 takes yes and no for booleans, the library's 1.2 does not; quotes make them text.
 			if _, ok := oldBools[n.Value]; ok {
 				return Bool
@@ -110,7 +112,7 @@ var oldBools = map[string]bool{
 // Text is a scalar as written (without quotes), and "" for null, lists and maps.
 func (v Value) Text() string {
 	n := v.aliasTarget()
-	if n == nil || n.Kind != yaml.ScalarNode || v.Kind() == Null {
+	if n == nil || n.Kind != node.Scalar || v.Kind() == Null {
 		return ""
 	}
 	return n.Value
@@ -123,13 +125,13 @@ func (v Value) Secret() bool { return v.file != nil && v.file.Secret || v.Encryp
 // template.
 func (v Value) Encrypted() bool {
 	n := v.aliasTarget()
-	return n != nil && v.file != nil && v.file.encrypted[n]
+	return n != nil && n.Has(node.Encrypted)
 }
 
 // Literal reports whether the Text is no template although it may look like one: it was encrypted, or is !unsafe.
 func (v Value) Literal() bool {
 	n := v.aliasTarget()
-	return n != nil && v.file != nil && (v.file.encrypted[n] || v.file.literal[n])
+	return n != nil && n.Has(node.Encrypted|node.Unsafe)
 }
 
 // Bool is the value of a Bool.
@@ -147,19 +149,20 @@ func (v Value) Number() any {
 	if n == nil {
 		return nil
 	}
-	if v.file != nil {
-		if number, ok := v.file.numbers[n]; ok {
+	if n.Old {
+		if number, ok := yaml11.Number(n.Value); ok {
 			return number
 		}
 	}
+	read := yaml.Node{Kind: yaml.ScalarNode, Tag: map[node.Tag]string{node.Int: "!!int", node.Float: "!!float"}[n.Tag], Value: n.Value}
 	var i int
-	if n.ShortTag() != "!!float" { // of 1.5 the library would make 1
-		if err := n.Decode(&i); err == nil {
+	if n.Tag != node.Float { // of 1.5 the library would make 1
+		if err := read.Decode(&i); err == nil {
 			return i
 		}
 	}
 	var f float64
-	if err := n.Decode(&f); err == nil {
+	if err := read.Decode(&f); err == nil {
 		return f
 	}
 	return nil
@@ -168,8 +171,7 @@ func (v Value) Number() any {
 // isUnquotedTemplate reports whether the value is what YAML makes of {{ x }}: a map whose key is a map.
 func (v Value) isUnquotedTemplate() bool {
 	n := v.aliasTarget()
-	return n != nil && n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle != 0 && len(n.Content) == 2 &&
-		n.Content[0].Kind == yaml.MappingNode
+	return n != nil && n.Kind == node.Map && n.Has(node.Flow) && len(n.Content) == 2 && n.Content[0].Kind == node.Map
 }
 
 // Len is the number of items of a list or keys of a map.
@@ -178,7 +180,7 @@ func (v Value) Len() int {
 	switch {
 	case n == nil:
 		return 0
-	case n.Kind == yaml.MappingNode:
+	case n.Kind == node.Map:
 		return len(v.Entries())
 	}
 	return len(n.Content)
@@ -187,7 +189,7 @@ func (v Value) Len() int {
 // Items are the items of a list.
 func (v Value) Items() []Value {
 	n := v.aliasTarget()
-	if n == nil || n.Kind != yaml.SequenceNode {
+	if n == nil || n.Kind != node.List {
 		return nil
 	}
 	items := make([]Value, len(n.Content))
@@ -200,7 +202,7 @@ func (v Value) Items() []Value {
 // Entries are the keys of a map in document order, merged maps (`<<`) last and only where they are not overridden.
 func (v Value) Entries() []Entry {
 	n := v.aliasTarget()
-	if n == nil || n.Kind != yaml.MappingNode {
+	if n == nil || n.Kind != node.Map {
 		return nil
 	}
 	entries := make([]Entry, 0, len(n.Content)/2)
@@ -208,7 +210,7 @@ func (v Value) Entries() []Entry {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], Value{n.Content[i+1], v.file}
 		// Merged maps come after the map's own keys, which win.
-		if key.ShortTag() == "!!merge" {
+		if key.Tag == node.Merge {
 			if value.Kind() == List {
 				merged = append(merged, value.Items()...)
 			} else {
@@ -218,7 +220,7 @@ func (v Value) Entries() []Entry {
 		}
 		k := Value{key, v.file}
 		name := k.aliasTarget()
-		entries = append(entries, Entry{name.Value, k.Pos(), value, name.Kind != yaml.ScalarNode, k})
+		entries = append(entries, Entry{name.Value, k.Pos(), value, name.Kind != node.Scalar, k})
 	}
 	for _, m := range merged {
 		for _, e := range m.Entries() {
@@ -253,22 +255,22 @@ func (v Value) Get(key string) (Value, bool) {
 func (v Value) PosAt(offset int) diag.Pos {
 	n := v.aliasTarget()
 	pos := Value{n, v.file}.Pos()
-	if n == nil || n.Kind != yaml.ScalarNode || offset < 0 {
+	if n == nil || n.Kind != node.Scalar || offset < 0 {
 		return v.Pos()
 	}
-	if n.Style&yaml.LiteralStyle != 0 {
+	if n.Has(node.Literal) {
 		return v.inLiteral(n, pos, offset)
 	}
 	return v.inFlow(n, pos, offset)
 }
 
 // inLiteral maps line by line: a literal block keeps its lines.
-func (v Value) inLiteral(n *yaml.Node, pos diag.Pos, offset int) diag.Pos {
+func (v Value) inLiteral(n *node.Node, pos diag.Pos, offset int) diag.Pos {
 	before := n.Value[:min(offset, len(n.Value))]
 	line := strings.Count(before, "\n")
 	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
 	indent := -1
-	for _, l := range v.file.Lines()[min(n.Line, len(v.file.Lines())):] {
+	for _, l := range v.file.Lines()[min(n.Line(), len(v.file.Lines())):] {
 		if trimmed := strings.TrimLeft(l, " "); trimmed != "" {
 			indent = len(l) - len(trimmed)
 			break
@@ -278,12 +280,12 @@ func (v Value) inLiteral(n *yaml.Node, pos diag.Pos, offset int) diag.Pos {
 	if first, _, _ := strings.Cut(strings.TrimLeft(n.Value, "\n"), "\n"); indent >= 0 {
 		indent -= len(first) - len(strings.TrimLeft(first, " "))
 	}
-	return diag.Pos{File: pos.File, Line: n.Line + 1 + line, Column: max(indent, 0) + column + 1}
+	return diag.Pos{File: pos.File, Line: n.Line() + 1 + line, Column: max(indent, 0) + column + 1}
 }
 
 // inFlow walks text and source side by side and counts what is not white space: folding and line breaks change only
 // white space, and quotes are undone on the way.
-func (v Value) inFlow(n *yaml.Node, pos diag.Pos, offset int) diag.Pos {
+func (v Value) inFlow(n *node.Node, pos diag.Pos, offset int) diag.Pos {
 	want := 0
 	for _, r := range n.Value[:min(offset, len(n.Value))] {
 		if !unicode.IsSpace(r) {
@@ -291,18 +293,18 @@ func (v Value) inFlow(n *yaml.Node, pos diag.Pos, offset int) diag.Pos {
 			want++
 		}
 	}
-	src := newCursor(v.file.Lines(), n.Line, n.Column)
+	src := newCursor(v.file.Lines(), n.Line(), n.Column())
 	src.skipProperties()
 	quote := rune(0)
 	switch {
-	case n.Style&yaml.SingleQuotedStyle != 0:
+	case n.Has(node.SingleQuoted):
 		quote = '\''
 		src.nextRune()
-	case n.Style&yaml.DoubleQuotedStyle != 0:
+	case n.Has(node.DoubleQuoted):
 		quote = '"'
 		src.nextRune()
 	// A folded block begins on the line below its mark.
-	case n.Style&yaml.FoldedStyle != 0:
+	case n.Has(node.Folded):
 		src.nextLine()
 	}
 	for src.inText() {
@@ -411,7 +413,6 @@ func (c *cursor) readEscape() rune {
 func (v Value) Part(offset int, text string) Value {
 	pos := v.PosAt(offset)
 	return Value{
-		&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.TaggedStyle, Value: text, Line: pos.Line, Column: pos.Column},
-		v.file,
+		node.NewScalar(node.Str, text, pos.Line, pos.Column), v.file,
 	}
 }

@@ -35,6 +35,7 @@ type Sources struct {
 	Tags        []string              `json:"tags,omitempty"`
 	SkipTags    []string              `json:"skip_tags,omitempty"`
 	Only        []string              `json:"only,omitempty"`
+	Targets     []string              `json:"targets,omitempty"`
 	Skip        []string              `json:"skip,omitempty"`
 	StartAt     string                `json:"start_at,omitempty"`
 	Overrides   []plan.Override       `json:"overrides,omitempty"`
@@ -224,6 +225,7 @@ func Of(p *plan.Plan) (s *Sources, err error) {
 	s = &Sources{
 		Playbook: p.RootFile, Tags: m.O.Select.Tags, SkipTags: m.O.Select.SkipTags,
 		Only: selector.Portable(p, m.O.Select.Only), Skip: selector.Portable(p, m.O.Select.Skip), Files: []SourceFile{},
+		Targets:   selector.Portable(p, m.O.Select.Targets),
 		Overrides: keepOverrides(m.O.Values.Overrides), Opened: keepOpened(p), Plugins: pluginsOf(p), Callees: calleesOf(p),
 		Asked: m.Called.Answers(), Prior: keepPrior(p),
 	}
@@ -442,7 +444,7 @@ func (s *Sources) Options(root string, o plan.Options) plan.Options {
 		o.Path = filepath.Join(root, o.Path)
 	}
 	o.Values.Extra, o.Values.Files, o.Select.Tags, o.Select.SkipTags = s.ExtraVars, s.VarsFiles, s.Tags, s.SkipTags
-	o.Select.Only, o.Select.Skip, o.Select.StartAt = s.Only, s.Skip, s.StartAt
+	o.Select.Only, o.Select.Skip, o.Select.StartAt, o.Select.Targets = s.Only, s.Skip, s.StartAt, s.Targets
 	o.Hosts.NoProbe, o.Hosts.Commands, o.Facts.Findings = s.NoProbe, s.Commands, s.Findings
 	o.Values.Overrides = knownOverrides(s.Overrides)
 	o.Opened, o.Asked = restoreOpened(s.Opened), called.NewAsked(s.Asked)

@@ -1,7 +1,6 @@
 package show
 
 import (
-	"maps"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -121,11 +120,16 @@ func rulings(s *plan.Step) (list []ruling) {
 // and as written there.
 func policyOf(s *plan.Step) map[string]string {
 	k := s.Task
-	m := map[string]string{
-		"sources": plan.Texts(k.Src.Sources), "generates": plan.Texts(k.Src.Generates),
-		"creates": k.Src.Creates.Text(), "removes": k.Src.Removes.Text(), "unless": k.Src.Unless.Text(), "onlyif": k.Src.OnlyIf.Text(),
-		"changed_when": plan.WhenText(k.Changed), "failed_when": plan.WhenText(k.Failed), "ignore_errors": plan.WhenText(k.Ignore),
-		"until": s.Retry.Until,
+	m := map[string]string{}
+	for _, of := range [...]struct{ key, text string }{
+		{"sources", plan.Texts(k.Src.Sources)}, {"generates", plan.Texts(k.Src.Generates)},
+		{"creates", k.Src.Creates.Text()}, {"removes", k.Src.Removes.Text()}, {"unless", k.Src.Unless.Text()}, {"onlyif", k.Src.OnlyIf.Text()},
+		{"changed_when", plan.WhenText(k.Changed)}, {"failed_when", plan.WhenText(k.Failed)}, {"ignore_errors", plan.WhenText(k.Ignore)},
+		{"until", s.Retry.Until},
+	} {
+		if of.text != "" { // what the playbook does not say is not a key here: most steps have none of them
+			m[of.key] = of.text
+		}
 	}
 	// What has its usual value is not listed, so that a policy is what somebody has written.
 	if s.Retry.Max > 0 {
@@ -158,8 +162,6 @@ func policyOf(s *plan.Step) map[string]string {
 	if s.Terminal {
 		m["interactive"] = "true"
 	}
-	// What the playbook does not say is not a key here: most steps have none of them.
-	maps.DeleteFunc(m, func(_, text string) bool { return text == "" })
 	return m
 }
 

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"hash"
 	"io"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -201,15 +202,15 @@ type diagnosticJSON struct {
 }
 
 // WriteJSON writes the plan as a document: indented, with a newline at its end, its fields in the documented order. graph
-// is the execution graph's own JSON. It is written step by step, because the text of a large plan takes several times
+// gives the execution graph's own JSON; nil: the plan is only compared, and has none. It is written step by step, because the text of a large plan takes several times
 // the room of the plan.
-func WriteJSON(w io.Writer, p *plan.Plan, graph []byte) error {
+func WriteJSON(w io.Writer, p *plan.Plan, graph func() ([]byte, error)) error {
 	return WritePredictionsJSON(w, p, graph, time.Time{}, nil)
 }
 
 // WritePredictionsJSON is WriteJSON with what steps would do, nil for those of which nothing is known. predicted may be nil. made is
 // when they were predicted, if that is not now.
-func WritePredictionsJSON(w io.Writer, p *plan.Plan, graph []byte, made time.Time, predicted func(step int) any) error {
+func WritePredictionsJSON(w io.Writer, p *plan.Plan, graph func() ([]byte, error), made time.Time, predicted func(step int) any) error {
 	d := newDocument(w)
 	d.writeField("format", p.Format)
 	d.writeField("digest", p.Digest)
@@ -226,7 +227,7 @@ func WritePredictionsJSON(w io.Writer, p *plan.Plan, graph []byte, made time.Tim
 // it, and with its sources. It is the same, byte for byte, whenever and wherever the same files are planned with the
 // same facts, but for its third line, which is the root. What only warns is left out: it may be another tomorrow. predicted is what its
 // steps were predicted to do, which is of the machine and of the time; nil: that is not in the file.
-func WriteSaved(w io.Writer, p *plan.Plan, graph []byte, predicted any, moon string) error {
+func WriteSaved(w io.Writer, p *plan.Plan, graph func() ([]byte, error), predicted any, moon string) error {
 	sources, err := saved.Of(p)
 	if err != nil {
 		return err
@@ -251,7 +252,10 @@ func WriteSaved(w io.Writer, p *plan.Plan, graph []byte, predicted any, moon str
 	return d.endDocument()
 }
 
-func writeBody(d *documentWriter, p *plan.Plan, graph []byte, predicted func(step int) any) {
+func writeBody(d *documentWriter, p *plan.Plan, graph func() ([]byte, error), predicted func(step int) any) {
+	// It is made while the steps are written.
+	indented := make(chan graphText, 1)
+	go func() { indented <- indentGraph(graph) }()
 	d.writeField("root_file", p.RootFile)
 	if p.Name != "" {
 		d.writeField("name", p.Name)
@@ -289,20 +293,35 @@ func writeBody(d *documentWriter, p *plan.Plan, graph []byte, predicted func(ste
 		d.writeField("exports", exports)
 	}
 	// One at a time: the documents of all steps at once would be larger than the plan.
-	d.writeList("steps", len(p.Steps), func(i int) any {
+	writeList(d, "steps", len(p.Steps), func(i int) stepJSON {
 		s := stepDocument(p, &p.Steps[i])
 		if predicted != nil {
 			s.Predicted = predicted(i)
 		}
 		return s
 	})
-	d.writeList("scopes", len(p.Scopes), func(i int) any { return scopeDocument(p, p.Scopes[i]) })
+	writeList(d, "scopes", len(p.Scopes), func(i int) scopeJSON { return scopeDocument(p, p.Scopes[i]) })
 	d.writeName("graph")
-	// A plan that is only compared has no graph.
-	if graph == nil { // as it is for a comparison
-		graph = []byte("null")
+	made := <-indented
+	d.room.Write(made.text.Bytes())
+	d.noteError(made.err)
+}
+
+// graphText is the execution graph as it stands in a document.
+type graphText struct {
+	text bytes.Buffer
+	err  error
+}
+
+func indentGraph(graph func() ([]byte, error)) (t graphText) {
+	compact := []byte("null")
+	if graph != nil {
+		if compact, t.err = graph(); t.err != nil {
+			return t
+		}
 	}
-	d.noteError(json.Indent(&d.room, graph, "  ", "  "))
+	t.err = json.Indent(&t.text, compact, "  ", "  ")
+	return t
 }
 
 // documentWriter writes a JSON object field by field, as json.MarshalIndent would have written it at once.
@@ -361,21 +380,73 @@ func (d *documentWriter) writeValue(v any, indent string) {
 	d.noteError(err)
 }
 
-func (d *documentWriter) writeList(name string, n int, item func(int) any) {
+// writeList writes a list whose items are made one at a time, several at once: making and writing one asks nothing of the others.
+func writeList[T any](d *documentWriter, name string, n int, item func(int) T) {
 	d.writeName(name)
 	if n == 0 {
 		d.writeText("[]")
 		return
 	}
-	for i := range n {
-		if i == 0 {
-			d.writeText("[\n    ")
-		} else {
-			d.writeText(",\n    ")
+	d.writeText("[\n    ")
+	batches := make(chan chan *batch[T], runtime.GOMAXPROCS(0))
+	written := make(chan *batch[T], cap(batches)+1) // to be used again
+	go func() {
+		defer close(batches)
+		for from := 0; from < n; from += batchSize {
+			var b *batch[T]
+			select {
+			case b = <-written:
+			default:
+				b = newBatch[T]()
+			}
+			made := make(chan *batch[T], 1)
+			batches <- made // which waits while as many are made as there are processors
+			go func() {
+				b.fill(from, min(from+batchSize, n), item)
+				made <- b
+			}()
 		}
-		d.writeValue(item(i), "    ")
+	}()
+	for made := range batches {
+		b := <-made
+		d.room.Write(b.text.Bytes())
+		d.noteError(b.err)
+		select {
+		case written <- b:
+		default:
+		}
 	}
 	d.writeText("\n  ]")
+}
+
+// batchSize is how many items of a list are written at a time.
+const batchSize = 128
+
+// batch is the text of some items of a list.
+type batch[T any] struct {
+	text bytes.Buffer
+	enc  *json.Encoder
+	item T
+	err  error
+}
+
+func newBatch[T any]() *batch[T] {
+	b := new(batch[T])
+	b.enc = json.NewEncoder(&b.text)
+	b.enc.SetIndent("    ", "  ")
+	return b
+}
+
+func (b *batch[T]) fill(from, to int, item func(int) T) {
+	b.text.Reset()
+	for i := from; i < to && b.err == nil; i++ {
+		if i > 0 {
+			b.text.WriteString(",\n    ")
+		}
+		b.item = item(i)
+		b.err = b.enc.Encode(&b.item)
+		b.text.Truncate(max(b.text.Len()-1, 0)) // Encode ends the line
+	}
 }
 
 func (d *documentWriter) endDocument() error {

@@ -52,6 +52,9 @@ func Exclude(p *plan.Plan, of plan.Selection, always func(*plan.Step) bool) *Cho
 			}
 		}
 	}
+	if len(of.Targets) > 0 {
+		c.keepTargets(of.Targets, always)
+	}
 	for _, text := range of.Skip {
 		for _, i := range c.match("--skip", text) {
 			if path := p.Steps[i].Path; c.LeftOut[path] == "" {
@@ -60,6 +63,7 @@ func Exclude(p *plan.Plan, of plan.Selection, always func(*plan.Step) bool) *Cho
 		}
 	}
 	c.Select.Only, c.Select.Skip = selector.Pinned(p, of.Only), selector.Pinned(p, of.Skip)
+	c.Select.Targets = selector.Pinned(p, of.Targets)
 	return &c.Choice
 }
 

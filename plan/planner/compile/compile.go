@@ -302,7 +302,7 @@ func (c *Compiler) Decode(k *plan.Task, raw map[string]any, r *plan.Renderer) {
 	}
 	c.reportFailures(k, typed, r)
 	if k.Search == nil || !k.Search.Missed { // what is missing is looked for again in the run
-		k.Call = &plan.Call{Action: k.Action.Name, Args: typed, Raw: raw}
+		k.Known = &plan.Arguments{Args: typed, Raw: raw}
 	}
 }
 

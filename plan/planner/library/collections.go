@@ -119,9 +119,8 @@ func (l *Library) ResolveModule(t *playbook.Task, in []string) *playbook.Task {
 	}
 	means := t
 	if name, found := l.moduleOf(t, in); found && name != t.Action {
-		own := *t
-		own.Action, own.Absent = name, name == ""
-		means = &own
+		means = t.Copy()
+		means.Action, means.Absent = name, name == ""
 	}
 	l.resolved[key] = means
 	return means

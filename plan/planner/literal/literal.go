@@ -101,7 +101,7 @@ func isLiteral(s *plan.Step) bool {
 		return false
 	case len(s.Unknowns)+len(s.Uses)+len(s.Reads)+len(s.Gates)+len(s.Notifiers)+len(s.Overridden)+len(s.Env) > 0:
 		return false
-	case k.Open, k.Call == nil, k.Finds != nil, len(k.When)+len(k.Ignore)+len(k.Env)+len(k.Decisive)+len(k.Took) > 0, !k.Cwd.IsZero():
+	case k.Open, k.Known == nil, k.Finds != nil, len(k.When)+len(k.Ignore)+len(k.Env)+len(k.Decisive)+len(k.Took) > 0, !k.Cwd.IsZero():
 		return false
 	}
 	return !binding[s.Action]

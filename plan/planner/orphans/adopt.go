@@ -12,12 +12,12 @@ const unseen = "0000000000000000000000000000000000000000"
 
 // Adopted is what a step makes, as if it had created it.
 func Adopted(s *plan.Step) (list []prior.Thing) {
-	if s.Task == nil || s.Task.Call == nil {
+	if s.Task == nil || s.Task.Known == nil {
 		return nil
 	}
-	own := makes(s.Task.Call.Args)
+	own := makes(s.Task.Known.Args)
 	for _, name := range own.names {
-		undo := undoOf(s.Task.Call.Args, name)
+		undo := undoOf(s.Task.Known.Args, name)
 		if undo == nil {
 			return nil
 		}

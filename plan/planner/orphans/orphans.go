@@ -112,10 +112,10 @@ func (f *finder) look() {
 			continue
 		}
 		f.late[s.Path] = s.CreateFirst
-		if s.Task.Call == nil {
+		if s.Task.Known == nil {
 			continue
 		}
-		own := makes(s.Task.Call.Args)
+		own := makes(s.Task.Known.Args)
 		for _, name := range own.names {
 			f.names[prior.Key{Host: s.Machine(), Type: own.typ, Name: name}] = true
 			if own.typ == events.FileResource {

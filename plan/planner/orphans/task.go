@@ -40,10 +40,10 @@ func Task(o *plan.Orphan, root string, edited bool) (*playbook.Task, error) {
 		return nil, fmt.Errorf("there is no action `%s` any more", undo.Action)
 	}
 	// All of it is data: what a run has recorded may hold braces, and nothing in it is rendered again.
-	task := &playbook.Task{
+	task := playbook.NewTask(playbook.Task{
 		Kind: playbook.Action, Pos: at, Action: action.Name, ActionKey: undo.Action, ActionPos: at, Name: name,
-		Loop: playbook.Loop{Var: "item", Index: "index"}, PlayTask: new(playbook.PlayTask),
-	}
+		Loop: playbook.Loop{Var: "item", Index: "index"},
+	})
 	var args []playbook.Entry
 	for _, key := range plan.SortedKeys(undo.Args) {
 		v, err := playbook.WrittenData(at, undo.Args[key])

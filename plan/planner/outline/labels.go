@@ -6,7 +6,20 @@ import (
 
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/playbook"
 )
+
+// StepLabel is the step's part of its path. It does not hold what the step does, so that an edited step keeps its path.
+func StepLabel(s *plan.Step, t *playbook.Task) string {
+	label := plan.FirstLine(t.Name.Text())
+	if label == "" {
+		label = s.Action
+	}
+	if s.Loop != nil {
+		label += "#" + s.Loop.Label
+	}
+	return label
+}
 
 // ItemLabel is what stands for an item of a loop in paths, unless the loop says otherwise.
 func ItemLabel(item any, index int) string {

@@ -142,7 +142,7 @@ func (l *List) Apply(k *plan.Task, chain []string) {
 }
 
 // ListIn lists what overrides have changed in a step. before is the task as the playbook has it.
-func (l *List) ListIn(s *plan.Step, k *plan.Task, before plan.Task, r *plan.Renderer) {
+func (l *List) ListIn(s *plan.Step, k *plan.Task, before *plan.Task, r *plan.Renderer) {
 	if len(l.all) == 0 {
 		return
 	}

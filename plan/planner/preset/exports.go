@@ -26,9 +26,9 @@ func Exported(file *playbook.PresetFile, name string, t *playbook.Task, list *pr
 		entries[i] = e
 	}
 	at := file.Exports[0].Pos
-	return &playbook.Task{
+	return playbook.NewTask(playbook.Task{
 		Kind: playbook.Vars, Pos: at, ActionKey: "vars", ActionPos: at,
 		Args: playbook.WrittenMap(at, playbook.Entry{Key: t.Register, Pos: at, Value: playbook.WrittenMap(at, entries...)}),
-		Loop: playbook.Loop{Var: "item", Index: "index"}, PlayTask: new(playbook.PlayTask),
-	}
+		Loop: playbook.Loop{Var: "item", Index: "index"},
+	})
 }

@@ -12,19 +12,21 @@ import (
 
 // change is what a step may change: what lies at some paths, or anything if there are none.
 type change struct {
-	step   int
-	task   *plan.Task // whose arguments have the paths; nil: it is anything
-	paths  []string   // when they were first asked for: in most plans no step asks
-	looked bool
+	step  int
+	task  *plan.Task // whose arguments have the paths; nil: it is anything
+	paths *[]string  // when they were first asked for: in most plans no step asks
 }
 
 // at are the paths, none if it may be anything.
 func (c *change) at(p *plan.Plan) []string {
-	if !c.looked && c.task != nil {
-		c.paths = pathsOf(&p.Steps[c.step], c.task)
+	if c.task == nil {
+		return nil
 	}
-	c.looked = true
-	return c.paths
+	if c.paths == nil {
+		paths := pathsOf(&p.Steps[c.step], c.task)
+		c.paths = &paths
+	}
+	return *c.paths
 }
 
 // looks are the actions that change nothing, in addition to those that touch nothing of the machine.
@@ -49,7 +51,14 @@ func (p *Prober) noteChange(s *plan.Step, k *plan.Task) {
 	if s.Excluded || s.Prediction == plan.WillSkip {
 		return
 	}
-	add := func(on plan.Machine, c change) { p.changes[on] = append(p.changes[on], c) }
+	add := func(on plan.Machine, c change) {
+		list := p.changes[on]
+		if list == nil {
+			list = new([]change)
+			p.changes[on] = list
+		}
+		*list = append(*list, c)
+	}
 	all := change{step: s.Index}
 	switch {
 	case waits[s.Action]:
@@ -76,11 +85,11 @@ func onlyLooks(s *plan.Step, k *plan.Task) bool {
 // pathsOf are the paths that a step changes; none if that is not certain.
 func pathsOf(s *plan.Step, k *plan.Task) []string {
 	name, ok := changesAt[s.Action]
-	if !ok || k.Call == nil || k.Open {
+	if !ok || k.Known == nil || k.Open {
 		return nil
 	}
-	path := value.Text(value.Plain(k.Call.Raw[name]))
-	if _, validates := k.Call.Raw["validate"]; validates || !filepath.IsAbs(path) {
+	path := value.Text(value.Plain(k.Known.Raw[name]))
+	if _, validates := k.Known.Raw["validate"]; validates || !filepath.IsAbs(path) {
 		return nil // a program of the user's, or a path that only its machine can make absolute
 	}
 	return []string{filepath.Clean(path)}
@@ -91,9 +100,12 @@ func (p *Prober) changer(on plan.Machine, paths []string) int {
 	if len(p.waited) > 0 {
 		return p.waited[len(p.waited)-1]
 	}
-	list := p.changes[on]
+	if p.changes[on] == nil {
+		return -1
+	}
+	list := *p.changes[on]
 	for i := len(list) - 1; i >= 0; i-- {
-		if c := &list[i]; len(c.at(p.plan)) == 0 || len(paths) == 0 || overlap(c.paths, paths) {
+		if c := &list[i]; len(c.at(p.plan)) == 0 || len(paths) == 0 || overlap(c.at(p.plan), paths) {
 			return c.step
 		}
 	}

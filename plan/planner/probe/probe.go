@@ -28,7 +28,7 @@ type Prober struct {
 	open    []int                  // the steps that were not asked yet
 	results map[int]map[string]any // as registered
 	done    bool
-	changes map[plan.Machine][]change
+	changes map[plan.Machine]*[]change
 	waited  []int // steps that wait for something to happen
 }
 
@@ -36,10 +36,20 @@ type Prober struct {
 func New(p *plan.Plan, o *plan.Options, list *problems.Collector, secrets *secret.Set, closed bool) *Prober {
 	r := &Prober{
 		plan: p, o: o, problems: list, secrets: secrets, closed: closed,
-		probes: map[int]plan.Probe{}, results: map[int]map[string]any{}, changes: map[plan.Machine][]change{},
+		probes: map[int]plan.Probe{}, results: map[int]map[string]any{}, changes: map[plan.Machine]*[]change{},
 	}
 	p.Ahead.Findings, p.Ahead.Unasked, p.Ahead.Ask = map[int]found.Result{}, map[int]string{}, r.registered
 	return r
+}
+
+// Foreclose notes of a step that it will give nothing, if that is known.
+func (p *Prober) Foreclose(s *plan.Step) {
+	switch {
+	case s.Excluded:
+		p.plan.Ahead.Miss(s.Index, plan.Exclusion(s.ExcludedBy))
+	case s.Lacks != nil:
+		p.plan.Ahead.Miss(s.Index, plan.WillBeSkipped)
+	}
 }
 
 // Note looks at a step that was planned: whether it may be asked, and what it may change. certain says that what comes after the
@@ -55,7 +65,7 @@ func (p *Prober) Note(s *plan.Step, certain bool) {
 		return
 	}
 	q := plan.Probe{
-		Root: p.plan.Root, Path: s.Path, Host: s.Host, Call: k.Call, Env: s.Env, Cwd: s.Cwd, Roams: k.Cwd.IsZero(), Conn: s.Conn,
+		Root: p.plan.Root, Path: s.Path, Host: s.Host, Call: &plan.Call{Action: k.Action.Name, Arguments: *k.Known}, Env: s.Env, Cwd: s.Cwd, Roams: k.Cwd.IsZero(), Conn: s.Conn,
 		Become: s.Become, BecomePassword: k.BecomePassword, Timeout: s.Timeout, Dialect: p.plan.Dialect,
 	}
 	var ok bool
@@ -75,7 +85,7 @@ func (p *Prober) answerable(s *plan.Step, k *plan.Task) bool {
 	switch {
 	case !command && !asked[s.Action] && !givesFacts(k):
 		return false
-	case s.Excluded, s.Prediction != plan.WillRun, s.Lacks != nil, k.Call == nil, k.Open:
+	case s.Excluded, s.Prediction != plan.WillRun, s.Lacks != nil, k.Known == nil, k.Open:
 		return false
 	case s.NoLog, s.Once, s.Handler, s.Confirm != "", s.Terminal, p.secrets.Has(s.Path):
 		return false
@@ -96,7 +106,7 @@ func (p *Prober) answerable(s *plan.Step, k *plan.Task) bool {
 	case "stat", "find", "slurp":
 		return s.Register != ""
 	case "getent":
-		database := value.Text(value.Plain(k.Call.Raw["database"]))
+		database := value.Text(value.Plain(k.Known.Raw["database"]))
 		return database != "shadow" && database != "gshadow" // which hold what is secret
 	}
 	return s.Register != "" && command && onlyLooks(s, k)
@@ -142,7 +152,7 @@ func (p *Prober) unchanged(s *plan.Step, k *plan.Task) bool {
 // looksAt are the paths that a step looks at; none if it may be any.
 func looksAt(k *plan.Task) []string {
 	var paths []string
-	switch args := k.Call.Args.(type) {
+	switch args := k.Known.Args.(type) {
 	case *spec.StatArgs:
 		paths = []string{args.Path}
 	case *spec.FindArgs:
@@ -169,8 +179,8 @@ func digestOf(s *plan.Step, k *plan.Task) (string, bool) {
 	if s.Become != nil {
 		user = s.Become.String()
 	}
-	of := []any{s.Action, k.Call.Raw, s.Env, s.Cwd, conn, user}
-	if args, ok := k.Call.Args.(*spec.PluginArgs); ok {
+	of := []any{s.Action, k.Known.Raw, s.Env, s.Cwd, conn, user}
+	if args, ok := k.Known.Args.(*spec.PluginArgs); ok {
 		of = append(of, args.Plugin.Digest)
 	}
 	text, err := json.Marshal(of)

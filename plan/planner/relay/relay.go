@@ -121,10 +121,10 @@ func FactNames(k *plan.Task, delegated bool) []string {
 			return []string{"ansible_local"}
 		}
 	case "getent":
-		if k.Call == nil {
+		if k.Known == nil {
 			return nil
 		}
-		if database := value.Text(value.Plain(k.Call.Raw["database"])); !strings.Contains(database, "{{") {
+		if database := value.Text(value.Plain(k.Known.Raw["database"])); !strings.Contains(database, "{{") {
 			return []string{"getent_" + database}
 		}
 	}

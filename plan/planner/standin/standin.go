@@ -51,7 +51,7 @@ func (s *Tasks) Decider(t *playbook.Task) *playbook.Task {
 	if d, ok := s.deciders[t]; ok {
 		return d
 	}
-	one := *t
+	one := t.Copy()
 	one.Kind, one.Action = playbook.Action, strings.TrimPrefix(t.ActionKey, "ansible.builtin.")
 	if t.Old {
 		one.Action = "include_tasks"
@@ -61,8 +61,8 @@ func (s *Tasks) Decider(t *playbook.Task) *playbook.Task {
 	if one.Name.IsZero() {
 		one.Name = playbook.Written(t.Pos, one.Action+": "+plan.FirstLine(t.Args.Text()))
 	}
-	s.deciders[t] = &one
-	return &one
+	s.deciders[t] = one
+	return one
 }
 
 // Meta is the step of a meta that only the run can decide about.
@@ -84,11 +84,11 @@ func (s *Tasks) Finder(t *playbook.Task, names bool) *playbook.Task {
 	if f, ok := s.finders[key]; ok {
 		return f
 	}
-	f := &playbook.Task{
+	f := playbook.NewTask(playbook.Task{
 		Kind: playbook.Action, Pos: t.Pos, Action: plan.FinderAction, ActionKey: plan.FinderAction, ActionPos: t.Loop.Pos,
-		Name: t.Name, NoLog: t.NoLog, StepVars: t.StepVars,
-		Loop: playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}, PlayTask: new(playbook.PlayTask),
-	}
+		Name: t.Name, Loop: playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index},
+	})
+	f.NoLog, f.StepVars = t.NoLog, t.StepVars
 	if t.Kind != playbook.Action && t.Kind != playbook.IncludeVars {
 		f.StepVars = playbook.Value{} // they are for what is inside, and the context has them
 	}
@@ -107,13 +107,13 @@ func (s *Tasks) Empty(t *playbook.Task, adopt func(empty *playbook.Task)) *playb
 	if empty, ok := s.empty[t]; ok {
 		return empty
 	}
-	one := *t
+	one := t.Copy()
 	one.Loop = playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}
 	// The name gets the result of the whole loop, and not that of this one step.
 	one.Register = ""
-	s.empty[t] = &one
-	adopt(&one)
-	return &one
+	s.empty[t] = one
+	adopt(one)
+	return one
 }
 
 // Failing stands for a whole loop over what is undefined, for which its task may fail: one step that does, with a message.
@@ -121,13 +121,13 @@ func (s *Tasks) Failing(t *playbook.Task, message string) *playbook.Task {
 	if failing, ok := s.failing[t]; ok {
 		return failing
 	}
-	one := *t
+	one := t.Copy()
 	one.Loop = playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}
 	one.Kind, one.Action, one.ExtraArgs = playbook.Action, "fail", playbook.Value{} // an include, too
 	one.Args = playbook.WrittenMap(t.Loop.Pos, playbook.Entry{Pos: t.Loop.Pos, Key: "msg", Value: playbook.Written(t.Loop.Pos, message)})
 	one.Until, one.ChangedWhen, one.FailedWhen = nil, nil, nil
-	s.failing[t] = &one
-	return &one
+	s.failing[t] = one
+	return one
 }
 
 // Excluded stands for the rest of a host that is excluded, behind the task that gathers its facts.
@@ -140,15 +140,15 @@ func (s *Tasks) Excluded(t *playbook.Task, why string) *playbook.Task {
 		v, _ := playbook.WrittenData(t.Pos, s) // a text can be written
 		return v
 	}
-	out := &playbook.Task{
+	out := playbook.NewTask(playbook.Task{
 		Kind: playbook.Action, Pos: t.Pos, Action: "fail", ActionKey: "fail", ActionPos: t.Pos,
 		Name: text("excluded from the plan: " + why),
 		Args: playbook.WrittenMap(t.Pos, playbook.Entry{
 			Pos: t.Pos, Key: "msg",
 			Value: text("its facts decide what it does, and could not be had while planning; run the playbook again"),
 		}),
-		Loop: playbook.Loop{Var: "item"}, PlayTask: new(playbook.PlayTask),
-	}
+		Loop: playbook.Loop{Var: "item"},
+	})
 	s.excluded[key] = out
 	return out
 }

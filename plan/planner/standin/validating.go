@@ -38,7 +38,7 @@ func (s *Tasks) Validating(use *playbook.Task, files *playbook.RoleFiles, role, 
 		}
 		given = append(given, playbook.Entry{Pos: e.Pos, Key: e.Key, Value: e.Value})
 	}
-	t := []*playbook.Task{{
+	t := []*playbook.Task{playbook.NewTask(playbook.Task{
 		Kind: playbook.Action, Pos: at, Action: "validate_argument_spec", ActionPos: at,
 		ActionKey: "ansible.builtin.validate_argument_spec",
 		Name:      playbook.Written(at, name), Tags: []playbook.Value{playbook.Written(at, "always")},
@@ -48,8 +48,8 @@ func (s *Tasks) Validating(use *playbook.Task, files *playbook.RoleFiles, role, 
 			nested("validate_args_context", text("type", "role"), text("name", role), text("argument_spec_name", entry),
 				text("path", files.Dir)),
 		),
-		Loop: playbook.Loop{Var: "item"}, PlayTask: new(playbook.PlayTask),
-	}}
+		Loop: playbook.Loop{Var: "item"},
+	})}
 	s.validating[key] = t
 	return t
 }

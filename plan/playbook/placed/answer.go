@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gopkg.in/yaml.v3"
+	"moon/plan/playbook/node"
 )
 
 // answer is what a plugin says of a file that it has read: the document, with the place of each key and value in the file by its JSON
@@ -29,9 +29,9 @@ type place struct {
 }
 
 // ReadAnswer reads the answer of a plugin about a file with these lines.
-func ReadAnswer(text []byte, lines []string) (*yaml.Node, *Mistake) {
+func ReadAnswer(text []byte, lines []string) (*node.Node, *Mistake) {
 	var said answer
-	fail := func(format string, args ...any) (*yaml.Node, *Mistake) {
+	fail := func(format string, args ...any) (*node.Node, *Mistake) {
 		return nil, &Mistake{Line: 1, Column: 1, Text: "the plugin that reads this file " + fmt.Sprintf(format, args...)}
 	}
 	if err := json.Unmarshal(text, &said); err != nil {
@@ -64,25 +64,25 @@ type placer struct {
 	wrong     string
 }
 
-func (p *placer) placeNode(n *yaml.Node, pointer string, line, column int) {
-	n.Line, n.Column = p.find(pointer, p.positions[pointer].Value, line, column)
+func (p *placer) placeNode(n *node.Node, pointer string, line, column int) {
+	n.Place(p.find(pointer, p.positions[pointer].Value, line, column))
 	switch n.Kind {
-	case yaml.MappingNode:
+	case node.Map:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]
 			at := pointer + "/" + pointerEscape.Replace(key.Value)
-			key.Line, key.Column = p.find(at, p.positions[at].Key, n.Line, n.Column)
-			p.placeNode(n.Content[i+1], at, key.Line, key.Column)
+			key.Place(p.find(at, p.positions[at].Key, n.Line(), n.Column()))
+			p.placeNode(n.Content[i+1], at, key.Line(), key.Column())
 		}
-	case yaml.SequenceNode:
+	case node.List:
 		for i, item := range n.Content {
-			p.placeNode(item, pointer+"/"+strconv.Itoa(i), n.Line, n.Column)
+			p.placeNode(item, pointer+"/"+strconv.Itoa(i), n.Line(), n.Column())
 		}
-	case yaml.ScalarNode:
-		if n.Tag == "!!str" {
+	case node.Scalar:
+		if n.Tag == node.Str {
 			p.noteQuote(n)
 		}
-	case yaml.DocumentNode, yaml.AliasNode: // JSON has neither
+	case node.Alias: // JSON has none
 	}
 }
 
@@ -103,18 +103,18 @@ func (p *placer) find(pointer string, named []int, line, column int) (int, int) 
 
 // noteQuote says how a text is quoted, if it is: where in the file something in the text stands is found by that. Most languages agree
 // on what quotes look like, and three of them begin a text of several lines.
-func (p *placer) noteQuote(n *yaml.Node) {
+func (p *placer) noteQuote(n *node.Node) {
 	rest := ""
-	if n.Line <= len(p.lines) {
-		rest = string([]rune(p.lines[n.Line-1])[min(n.Column-1, utf8.RuneCountInString(p.lines[n.Line-1])):])
+	if n.Line() <= len(p.lines) {
+		rest = string([]rune(p.lines[n.Line()-1])[min(n.Column()-1, utf8.RuneCountInString(p.lines[n.Line()-1])):])
 	}
 	if strings.HasPrefix(rest, `"""`) || strings.HasPrefix(rest, `'''`) {
-		n.Column += 2 // the last of them begins the text
+		n.Place(n.Line(), n.Column()+2) // the last of them begins the text
 	}
 	switch {
 	case strings.HasPrefix(rest, `"`):
-		n.Style = yaml.DoubleQuotedStyle
+		n.Mark = node.DoubleQuoted
 	case strings.HasPrefix(rest, `'`):
-		n.Style = yaml.SingleQuotedStyle
+		n.Mark = node.SingleQuoted
 	}
 }

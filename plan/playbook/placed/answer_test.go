@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"gopkg.in/yaml.v3"
+	"moon/plan/playbook/node"
 
 	"moon/plan/playbook/placed"
 )
@@ -18,19 +18,19 @@ func TestPlacesOfAnAnswer(t *testing.T) {
 	}
 	list := root.Content[3]
 	for _, c := range []struct {
-		n            *yaml.Node
+		n            *node.Node
 		line, column int
-		style        yaml.Style
+		mark         node.Mark
 	}{
-		{root.Content[0], 1, 1, yaml.TaggedStyle},
-		{root.Content[1], 1, 7, yaml.DoubleQuotedStyle},
-		{list, 2, 8, yaml.FlowStyle},
-		{list.Content[0], 2, 8, yaml.TaggedStyle}, // that of the list
-		{list.Content[1], 2, 14, yaml.DoubleQuotedStyle},
-		{root.Content[5].Content[1], 1, 1, yaml.TaggedStyle}, // that of the document
+		{root.Content[0], 1, 1, node.Tagged},
+		{root.Content[1], 1, 7, node.DoubleQuoted},
+		{list, 2, 8, node.Flow},
+		{list.Content[0], 2, 8, node.Tagged}, // that of the list
+		{list.Content[1], 2, 14, node.DoubleQuoted},
+		{root.Content[5].Content[1], 1, 1, node.Tagged}, // that of the document
 	} {
-		if c.n.Line != c.line || c.n.Column != c.column || c.n.Style != c.style {
-			t.Errorf("%q is at %d:%d in style %d, not at %d:%d in %d", c.n.Value, c.n.Line, c.n.Column, c.n.Style, c.line, c.column, c.style)
+		if c.n.Line() != c.line || c.n.Column() != c.column || c.n.Mark != c.mark {
+			t.Errorf("%q is at %d:%d in style %d, not at %d:%d in %d", c.n.Value, c.n.Line(), c.n.Column(), c.n.Mark, c.line, c.column, c.mark)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gopkg.in/yaml.v3"
+	"moon/plan/playbook/node"
 )
 
 // MaxDepth is how deep documents may be nested.
@@ -23,13 +23,13 @@ type Mistake struct {
 }
 
 // Read reads a text. Its texts are texts, whatever they look like.
-func Read(text []byte) (*yaml.Node, *Mistake) {
+func Read(text []byte) (*node.Node, *Mistake) {
 	r := &reader{text: text, dec: json.NewDecoder(bytes.NewReader(text)), line: 1}
 	r.dec.UseNumber()
 	var whole json.RawMessage
 	err := json.Unmarshal(text, &whole) // which says best where a mistake is
 	if err == nil {
-		var n *yaml.Node
+		var n *node.Node
 		if n, err = r.readValue(0); err == nil {
 			return n, nil
 		}
@@ -69,7 +69,7 @@ func (r *reader) placeOf(at int) (line, column int) {
 	return r.line, utf8.RuneCount(r.text[r.start:at]) + 1
 }
 
-func (r *reader) readValue(depth int) (*yaml.Node, error) {
+func (r *reader) readValue(depth int) (*node.Node, error) {
 	if depth > MaxDepth {
 		return nil, fmt.Errorf("nested more than %d levels deep", MaxDepth)
 	}
@@ -84,49 +84,49 @@ func (r *reader) readValue(depth int) (*yaml.Node, error) {
 		return nil, err
 	}
 	// TaggedStyle: a text that looks like a number stays a text.
-	scalar := func(tag, value string) (*yaml.Node, error) {
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Style: yaml.TaggedStyle, Value: value, Line: line, Column: column}, nil
+	scalar := func(tag node.Tag, value string) (*node.Node, error) {
+		return node.NewScalar(tag, value, line, column), nil
 	}
 	switch t := t.(type) {
 	case json.Delim:
-		n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle, Line: line, Column: column}
+		n := node.NewList(line, column)
 		if t == '{' {
-			n.Kind, n.Tag = yaml.MappingNode, "!!map"
+			n.Kind, n.Tag = node.Map, node.Mapping
 		}
 		return n, r.readContent(n, depth)
 	case bool:
-		return scalar("!!bool", fmt.Sprint(t))
+		return scalar(node.Bool, fmt.Sprint(t))
 	case json.Number:
 		return scalar(NumberTag(t.String()))
 	case string:
-		return scalar("!!str", t)
+		return scalar(node.Str, t)
 	}
-	return scalar("!!null", "null")
+	return scalar(node.Null, "null")
 }
 
 // NumberTag is the type of a number, and its text. What is too large to be exact is a fraction; YAML has a word for what is beyond
 // all numbers.
-func NumberTag(text string) (tag, yamlText string) {
+func NumberTag(text string) (tag node.Tag, yamlText string) {
 	_, err := strconv.ParseInt(text, 10, 64)
 	_, err2 := strconv.ParseUint(text, 10, 64)
 	if err == nil || err2 == nil {
 		// Up to 64 bits exactly, signed or not.
-		return "!!int", text
+		return node.Int, text
 	}
 	if f, err := strconv.ParseFloat(text, 64); err != nil {
-		return "!!float", map[bool]string{true: "-.inf", false: ".inf"}[math.Signbit(f)]
+		return node.Float, map[bool]string{true: "-.inf", false: ".inf"}[math.Signbit(f)]
 	}
-	return "!!float", text
+	return node.Float, text
 }
 
-func (r *reader) readContent(n *yaml.Node, depth int) error {
+func (r *reader) readContent(n *node.Node, depth int) error {
 	seen := map[string]int{}
 	for r.dec.More() {
 		v, err := r.readValue(depth + 1)
 		if err != nil {
 			return err
 		}
-		if n.Kind == yaml.SequenceNode {
+		if n.Kind == node.List {
 			n.Content = append(n.Content, v)
 			continue
 		}
