@@ -71,7 +71,7 @@ test: ## the tests in their short form: minutes
 # they use of the others is looked at with them. The tests of moon as a whole start it thousands of times; some sessions of a user go
 # through the detector. Tests of bounds, and those that go through every point of a run on disk, do one thing at a time.
 # Packages whose goroutines only wait, for a process or for each other's end, are left to `make full`.
-RACED = $(sort $(dir $(shell grep -rlE --include='*.go' '^[[:space:]]+go [a-zA-Z.]+.|[.]Go.func' engine events exec internal secret themes tui config | \
+RACED = $(sort $(dir $(shell grep -rlE --include='*.go' '^[[:space:]]+go [a-zA-Z.]+.|[.]Go.func' embed engine events exec internal secret themes tui config | \
 	grep -vE '^(internal/test|internal/cli|exec/action|exec/facts|exec/fsys|exec/exectest|exec/remote/sshtest|tui/debugger)/')))
 ALONE = ^(TestPowerLoss|TestFailingDisk|TestResumeAfterManyPlans|TestLargeTexts|TestWhyIsBounded|TestScenes|TestPackages|TestUnarchive)$$
 

@@ -42,6 +42,8 @@ require (
 	golang.org/x/mod v0.42.0
 )
 
+require github.com/fsnotify/fsnotify v1.10.1
+
 require (
 	github.com/atotto/clipboard v0.1.4 // indirect
 	github.com/charmbracelet/x/exp/golden v0.0.0-20251109135125-8916d276318f // indirect

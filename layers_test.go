@@ -145,6 +145,7 @@ var layers = map[string][]string{
 	"internal/test/fakes":   {"engine/journal", "events", "events/fact", "exec", "exec/exectest", "exec/process", "internal/cli", "tui/tuitest"}, // what the suites share; no program of moon's has it
 	"internal/test/ansible": {},                                                                                                                  // suites: they see moon from outside
 	"internal/test/bench":   {},
+	"internal/test/ci":      {},
 	"internal/test/crash":   {},
 	"internal/test/docs":    {},
 	"internal/test/fleet":   {},
@@ -157,18 +158,26 @@ var layers = map[string][]string{
 
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
-	"internal/app": {"internal/build",
+	"internal/app": {"internal/build", "internal/watch", "internal/report/html", "internal/report/markdown", "internal/report/otlp", "internal/report/reading",
 		"exec/python", "exec/sshargs", "plan/called", "plan/selector",
 		"plan/found", "plan/playbook",
 		"plan/vars", "internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "engine/control", "events/rundir", "internal/app/statedir", "internal/factcache", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
-	"internal/factcache":      {"events", "exec", "exec/spec", "plan", "plan/eval/value", "plan/found", "plan/vars"},                                       // files of facts: it gathers none
-	"internal/install":        {"exec/fsys", "exec/process", "internal/diag", "internal/suggest", "plan/playbook"},                                         // requirements and files: it knows no plans
-	"internal/series":         {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
-	"internal/app/statedir":   {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
-	"internal/cli/installing": {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
-	"internal/cli/targets":    {"internal/pattern", "internal/termtext", "plan"}, // words of a call, and what they may be
-	"internal/cli/modules":    {"internal/diag", "plan/collection", "plan/playbook"},
+	"embed":                    {"engine", "engine/graph", "events", "events/fact", "events/rundir", "exec/action", "exec/agent", "exec/facts", "exec/remote", "internal/app", "internal/app/statedir", "internal/build", "internal/diag", "plan", "plan/called", "plan/show"}, // moon without a terminal, for other programs: it knows no commands
+	"examples/embed":           {"embed", "events"},                                                                                                                                                                                                                            // a program outside of the tree: what it may import, anyone may
+	"internal/report/otlp":     {"events", "internal/report/reading", "plan"},                                                                                                                                                                                                  // spans and requests: it waits for nobody
+	"internal/report/reading":  {"events", "events/steplog", "internal/termtext", "plan", "tui/status"},                                                                                                                                                                        // takes in, and writes nothing
+	"internal/report/html":     {"events", "internal/report/reading", "internal/termtext", "tui/status"},
+	"internal/report/markdown": {"events", "internal/report/reading", "internal/termtext", "tui/status"},
+	"internal/report/schemas":  {"engine/graph", "events", "internal/people", "plan", "plan/show", "tui/plain"},                                             // types and words: it writes none of what it describes
+	"internal/watch":           {},                                                                                                                          // files, and who waits for them
+	"internal/factcache":       {"events", "exec", "exec/spec", "plan", "plan/eval/value", "plan/found", "plan/vars"},                                       // files of facts: it gathers none
+	"internal/install":         {"exec/fsys", "exec/process", "internal/diag", "internal/suggest", "plan/playbook"},                                         // requirements and files: it knows no plans
+	"internal/series":          {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
+	"internal/app/statedir":    {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
+	"internal/cli/installing":  {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
+	"internal/cli/targets":     {"internal/pattern", "internal/termtext", "plan"}, // words of a call, and what they may be
+	"internal/cli/modules":     {"internal/diag", "plan/collection", "plan/playbook"},
 	// A module of its own, which moon does not need.
 	"nats/link":     {}, // names and a connection
 	"nats/record":   {"engine/control", "engine/journal", "events/rundir", "nats/link"},
@@ -189,8 +198,9 @@ var layers = map[string][]string{
 	"internal/cli/predicted": {"events", "plan", "tui/status"},
 	"internal/cli/recorded":  {"internal/app", "plan", "plan/prior"},
 	"internal/cli/manual":    {"internal/app", "internal/build", "internal/suggest"}, // the commands as others read them: it plans nothing
-	"internal/cli/reference": {"exec/facts", "exec/remote", "exec/spec", "internal/app", "internal/build", "internal/suggest", "internal/termtext", "plan/schema"},
+	"internal/cli/reference": {"exec/facts", "exec/remote", "exec/spec", "internal/app", "internal/build", "internal/suggest", "internal/report/schemas", "internal/termtext", "plan/schema"},
 	"internal/cli": {
+		"internal/report/reading",
 		"exec/agent", "internal/build",
 		"plan/called",
 		"internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/targets",
@@ -251,7 +261,7 @@ var owners = []struct {
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"internal/install", "exec/pymodule", "plan/playbook", "plan/playbook/node", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},
-	{"net", []string{"internal/install", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret", "nats/link", "nats/notify", "nats/serve"}, "the only doors are the socket of a run, what steps reach for, the servers of collections, and those of moon-nats; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
+	{"net", []string{"internal/install", "internal/report/otlp", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret", "nats/link", "nats/notify", "nats/serve"}, "the only doors are the socket of a run, what steps reach for, the servers of collections, a collector of OpenTelemetry, and those of moon-nats; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},
 }
 

@@ -140,7 +140,8 @@ type Ran struct {
 //sumtype:decl
 type Event interface{ event() }
 
-// The events are named as on the wire. Where one concerns a step, Record.Step says which.
+// The events are named as on the wire. Where one concerns a step, Record.Step says which. A key has one type in all of them, so that a
+// program can read each line into one record: counts of steps end in _steps.
 type (
 	// RunStarted is the first event.
 	RunStarted struct {
@@ -264,12 +265,12 @@ type (
 		Message string      `json:"message,omitempty"`
 	}
 	GateResolved struct {
-		By     string `json:"by"`
+		By     string `json:"actor"`
 		Reject bool   `json:"reject,omitempty"`
 	}
 	// StepConfirmed says who of those that a step demands have confirmed it. It follows the command of each.
 	StepConfirmed struct {
-		By      []string `json:"by"`
+		By      []string `json:"people"`
 		Missing string   `json:"missing,omitempty"` // who is still needed; "": it is confirmed
 	}
 	// RunPaused concerns Record.Step where it pauses at a step.
@@ -293,18 +294,18 @@ type (
 	}
 	RunCompleted struct {
 		TotalSteps int           `json:"total_steps"`
-		Executed   int           `json:"executed"`
-		Changed    int           `json:"changed"`
-		Skipped    int           `json:"skipped"`
-		Failed     int           `json:"failed"`
-		Ignored    int           `json:"ignored"`
-		Rescued    int           `json:"rescued"`
-		Cancelled  int           `json:"cancelled"`
-		NotRun     int           `json:"not_run"`
-		Open       int           `json:"open,omitempty"`      // of those not run: loops whose items were not found, as in a dry run
-		Outdated   int           `json:"outdated,omitempty"`  // of those executed or skipped: done, and their definition changed since
-		DurationMS int64         `json:"duration_ms"`         // of run time
-		WaitedMS   int64         `json:"waited_ms,omitempty"` // for a person, with nothing running
+		Executed   int           `json:"executed_steps"`
+		Changed    int           `json:"changed_steps"`
+		Skipped    int           `json:"skipped_steps"`
+		Failed     int           `json:"failed_steps"`
+		Ignored    int           `json:"ignored_steps"`
+		Rescued    int           `json:"rescued_steps"`
+		Cancelled  int           `json:"cancelled_steps"`
+		NotRun     int           `json:"not_run_steps"`
+		Open       int           `json:"open_steps,omitempty"`     // of those not run: loops whose items were not found, as in a dry run
+		Outdated   int           `json:"outdated_steps,omitempty"` // of those executed or skipped: done, and their definition changed since
+		DurationMS int64         `json:"duration_ms"`              // of run time
+		WaitedMS   int64         `json:"waited_ms,omitempty"`      // for a person, with nothing running
 		Success    bool          `json:"success"`
 		Outcome    RunOutcome    `json:"outcome"`
 		Duration   time.Duration `json:"-"`

@@ -3,7 +3,9 @@ package events
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 )
 
 // registry maps the kinds of a sealed interface to the words that name them on disk and on the wire.
@@ -46,4 +48,27 @@ func (r registry[T]) decode(name string, data []byte) (T, error) {
 		}
 	}
 	return v.Elem().Interface().(T), nil
+}
+
+// Types are the types of what an event adds to its line, by its name on the wire, for what describes them.
+func Types() map[string]reflect.Type {
+	types := map[string]reflect.Type{}
+	for name, t := range eventTypes.byName {
+		types[name] = t
+	}
+	// On the wire output has a name for each stream, and commands have the keys of an order.
+	types["step.stdout"], types["step.stderr"] = types["step.output"], types["step.output"]
+	delete(types, "step.output")
+	types["command.accepted"] = reflect.TypeFor[orderJSON]()
+	types["command.rejected"] = reflect.TypeFor[rejectedJSON]()
+	return types
+}
+
+// Verbs are the words for commands on the wire, sorted.
+func Verbs() []string { return slices.Sorted(maps.Keys(commandVerbs.byName)) }
+
+// rejectedJSON is an order that was refused, as it is written.
+type rejectedJSON struct {
+	orderJSON
+	Reason string `json:"reason"`
 }

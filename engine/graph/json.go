@@ -1,6 +1,9 @@
 package graph
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"reflect"
+)
 
 type graphJSON struct {
 	Nodes []nodeJSON `json:"nodes"`
@@ -31,6 +34,9 @@ type edgeJSON struct {
 	On   string `json:"on"`
 	Data bool   `json:"data,omitempty"`
 }
+
+// DocumentType is the type of what JSON writes, for what describes it.
+func DocumentType() reflect.Type { return reflect.TypeFor[graphJSON]() }
 
 // JSON is the graph as part of a plan document: nodes in topological order, each with the edges into it.
 func (g *Graph) JSON() ([]byte, error) {

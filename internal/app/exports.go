@@ -33,7 +33,7 @@ func (f ExportFile) Check(p *plan.Plan, o fact.Options) error {
 // checkOutputs refuses reports that would go to standard output together with the exports. Text gives way to them.
 func (f ExportFile) checkOutputs(outs []target) error {
 	for _, t := range outs {
-		if f.toStdout() && t.file == "" && t.format != "text" {
+		if f.toStdout() && t.file == "" && t.format != "text" && t.format != "github" {
 			return Usage("--output %s and --exports both write to standard output; give one of them a file: --output %s:FILE", t.format, t.format)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"moon/events"
+	"moon/internal/report/otlp"
 	"moon/plan"
 	"moon/tui/plain"
 )
@@ -23,16 +24,18 @@ import (
 type target struct {
 	format  string
 	file    string // "": standard output
+	adds    bool   // to what is in the file
 	verbose bool
 	diff    bool
 	usual   string // for people: how long the run may take
 	Watched bool   // the run is another process's
 
 	ansible ansibleOutput
+	otlp    otlp.Settings
 }
 
 var formats = []string{
-	"text", "json", "github", "junit", "ansible", "yaml", "minimal", "oneline", "debug", "timer", "profile_tasks", "profile_roles",
+	"auto", "text", "json", "github", "html", "markdown", "junit", "otlp", "ansible", "yaml", "minimal", "oneline", "debug", "timer", "profile_tasks", "profile_roles",
 }
 
 // ofTimes are the formats that may stand next to another text on standard output: they follow it.
@@ -47,7 +50,16 @@ func ParseOutputs(texts []string, verbose, diff bool) ([]target, error) {
 		t := target{verbose: verbose, diff: diff}
 		var toFile bool
 		t.format, t.file, toFile = strings.Cut(text, ":")
+		if t.format == "auto" {
+			t.format = usualFormat()
+		}
 		switch {
+		case t.format == "otlp": // what stands behind it is an address
+			var err error
+			if t.otlp, err = otlp.FromEnvironment(t.file); err != nil {
+				return nil, Usage("--output otlp: %s", err)
+			}
+			t.file = "otlp" // and not standard output
 		case !slices.Contains(formats, t.format):
 			return nil, Usage("--output %s: there is no such format; give %s, or FORMAT:FILE", text, strings.Join(formats, ", "))
 		case toFile && t.file == "":
@@ -67,7 +79,18 @@ func ParseOutputs(texts []string, verbose, diff bool) ([]target, error) {
 		}
 		list = append(list, t)
 	}
+	if file := os.Getenv("GITHUB_STEP_SUMMARY"); file != "" && slices.ContainsFunc(list, func(t target) bool { return t.format == "github" }) {
+		list = append(list, target{format: "markdown", file: file, adds: true})
+	}
 	return completeOutputs(list, views)
+}
+
+// usualFormat is what a run writes if no one says what: text, and in a job of GitHub Actions what its logs show best.
+func usualFormat() string {
+	if os.Getenv("GITHUB_ACTIONS") == "true" {
+		return "github"
+	}
+	return "text"
 }
 
 // splitViews takes out the views of times that go to standard output behind another text.
@@ -96,7 +119,7 @@ func completeOutputs(list []target, views []plain.TimesView) ([]target, error) {
 	switch {
 	case base < 0:
 		return append(list, target{format: ofTimes[0], ansible: ansibleOutput{times: plain.Times{Views: views}}}), nil
-	case list[base].format == "json" || list[base].format == "junit":
+	case list[base].format == "json" || inOnePiece(list[base].format):
 		return nil, Usage("--output %s and --output %s both write to standard output; give one of them a file: --output %s:FILE",
 			list[base].format, views[0], list[base].format)
 	}
@@ -128,7 +151,7 @@ func follow(ctx context.Context, call *Invocation, run story, outDir string, tar
 	var wg sync.WaitGroup
 	for i, t := range targets {
 		wg.Go(func() {
-			feed, followed := run.Follow(ctx, t.format != "junit")
+			feed, followed := run.Follow(ctx, !inOnePiece(t.format) && t.format != "otlp")
 			feed, last := keepLast(feed)
 			// The feed must be read to the end even if the reader is gone, or the run would wait.
 			err := t.write(call, feed, run, outDir)
@@ -146,13 +169,12 @@ func follow(ctx context.Context, call *Invocation, run story, outDir string, tar
 
 // write writes what the feed tells.
 func (t target) write(call *Invocation, feed <-chan []events.Record, run story, outDir string) (err error) {
-	if t.format == "junit" {
-		j := &plain.JUnit{PlanFor: run.PlanFor, Out: outDir}
-		j.Follow(feed)
-		if t.file == "" {
-			return j.Write(reports{call.Doc, &call.Signals.reported})
-		}
-		return call.WriteFile(t.file, j.Write)
+	switch {
+	case inOnePiece(t.format):
+		return t.writeReport(call, feed, run, outDir)
+	case t.format == "otlp":
+		t.export(call, feed, run)
+		return nil
 	}
 	// While a program has the terminal, text waits.
 	w := call.Terminal.writer(call.Out)

@@ -42,7 +42,7 @@ func NewInvocation(in io.Reader, out, errs io.Writer) *app.Invocation {
 
 type cli struct {
 	TUI        tuiCmd             `cmd:"" group:"cmd-run" name:"tui" help:"Review, approve, step and run a playbook in the terminal UI."`
-	Run        runCmd             `cmd:"" group:"cmd-run" help:"Run a playbook non-interactively."`
+	Run        watchableRun       `cmd:"" group:"cmd-run" help:"Run a playbook non-interactively."`
 	Resume     resumeCmd          `cmd:"" group:"cmd-run" help:"Resume a run that was stopped, failed or crashed."`
 	Destroy    destroyCmd         `cmd:"" group:"cmd-run" help:"Remove what the runs of a playbook have created."`
 	Attach     attachCmd          `cmd:"" group:"cmd-run" help:"Follow a run in another terminal, or send it commands."`
@@ -57,7 +57,7 @@ type cli struct {
 	Prune      pruneCmd           `cmd:"" group:"cmd-runs" help:"Delete old runs and their data."`
 	Facts      reference.Facts    `cmd:"" group:"cmd-reference" help:"Print the facts of this machine."`
 	Actions    reference.Actions  `cmd:"" group:"cmd-reference" help:"List the actions, or describe one."`
-	Schema     reference.Schema   `cmd:"" group:"cmd-reference" help:"Print the JSON Schema of playbooks, for editors."`
+	Schema     reference.Schema   `cmd:"" group:"cmd-reference" help:"Print the JSON Schema of playbooks, for editors, or of events, plans and results."`
 	Themes     themesCmd          `cmd:"" group:"cmd-reference" help:"List the colour themes."`
 	Keys       keysCmd            `cmd:"" group:"cmd-reference" help:"List the keys of the TUI, or check a file of keys."`
 	Plugin     pluginCmd          `cmd:"" group:"cmd-programs" help:"Manage plugins: list, describe, test and trust them."`

@@ -28,7 +28,7 @@ type destroyCmd struct {
 	pluginFlags `group:"plugins"`
 	runFlags    `group:"run"`
 	becomeFlags `group:"passwords"`
-	Output      []string `group:"output" short:"o" sep:"none" default:"text" placeholder:"FORMAT[:FILE]" help:"As for moon run."`
+	Output      []string `group:"output" short:"o" sep:"none" default:"auto" placeholder:"FORMAT[:FILE]" help:"As for moon run."`
 	Verbose     bool     `group:"output" short:"v" help:"Show the command of every step."`
 	uiFlags     `group:"screen"`
 	screenFlags `group:"screen"`

@@ -278,6 +278,7 @@ type planCmd struct {
 	ExitCode    bool    `name:"exit-code" env:"-" help:"With --check: exit with 0 if nothing would change, 2 if something would or might, and 1 for every error."`
 	Check       bool    `short:"C" aliases:"dry-run" help:"Predict what each step would do, without changing anything."`
 	Diff        oldPlan `short:"D" placeholder:"[OLD]" help:"With --check, or with predictions that --plan FILE keeps: show diffs. With OLD: compare with an older plan saved with moon plan -o; as text, or with --format json."`
+	Watch       bool    `env:"-" help:"Print the plan again whenever a file changes that it is made from, until Ctrl-C."`
 	Output      string  `short:"o" env:"-" type:"path" placeholder:"FILE" help:"Save the plan to a file for moon run --plan; with --check, also what each step would do, for moon run --exact."`
 }
 
@@ -301,9 +302,11 @@ func (c *planCmd) Run(call *app.Invocation) error {
 
 // run prints the plan. changes says that a prediction was asked for, and that something would change, or may.
 func (c *planCmd) run(call *app.Invocation) (changes bool, err error) {
-	c.More = c.takeTargets(c.More)
-	if len(c.More) > 0 {
+	if c.More = c.takeTargets(c.More); len(c.More) > 0 {
 		return false, c.planSeveral(call)
+	}
+	if c.Watch {
+		return false, c.watch(call)
 	}
 	if err := c.check(); err != nil {
 		return false, err
@@ -335,6 +338,19 @@ func (c *planCmd) run(call *app.Invocation) (changes bool, err error) {
 		return false, c.printPredictions(call, p, g, c.shown(exact.NewBook(c.expected).Predictions(p)), c.expected)
 	}
 	return false, c.print(call, p, g)
+}
+
+// watch prints the plan, and again whenever it changes.
+func (c *planCmd) watch(call *app.Invocation) error {
+	last := ""
+	return app.Watch(call, c.Playbook, func([]string) (*plan.Plan, error) {
+		p, g, err := c.build(call)
+		if err != nil || p.Digest == last {
+			return p, err
+		}
+		last = p.Digest
+		return p, c.print(call, p, g)
+	})
 }
 
 // save writes the plan to the file that was named, and says so.

@@ -10,6 +10,7 @@ import (
 	"moon/events/fact"
 	"moon/internal/app"
 	"moon/internal/diag"
+	"moon/plan"
 )
 
 // runFlags are the flags of the commands that run.
@@ -69,11 +70,13 @@ type runCmd struct {
 	listFlags     `group:"lists"`
 	RefreshOnly   bool `group:"steps" help:"Run nothing: look at what earlier runs have made, and record what is there now, as moon state refresh does."`
 	ExitCode      bool `group:"run" name:"exit-code" env:"-" help:"With --check: exit with 0 if nothing would change, 2 if something would or might, and 1 for every error."`
+
+	started func(run string, p *plan.Plan) // may be nil
 }
 
 // headlessFlags are the flags of a run without the screen.
 type headlessFlags struct {
-	Output  []string `short:"o" sep:"none" default:"text" placeholder:"FORMAT[:FILE]" help:"text; json: events, one per line; github: text with folding and annotations, for GitHub Actions; junit: a report for CI servers; ansible: the format of ansible-playbook; yaml, minimal, oneline, debug: as its callbacks; timer, profile_tasks, profile_roles: how long it took, also behind another text. May be given several times; only one may write to standard output, the others need :FILE."`
+	Output  []string `short:"o" sep:"none" default:"auto" placeholder:"FORMAT[:FILE]" help:"text (default); json: events, one per line; github: text with folding and annotations, for GitHub Actions, and the default there; html: one page with everything; markdown: a summary; junit: a report for CI servers; otlp: traces and metrics, to OTEL_EXPORTER_OTLP_ENDPOINT or otlp:ADDRESS; ansible: the format of ansible-playbook; yaml, minimal, oneline, debug: as its callbacks; timer, profile_tasks, profile_roles: how long it took, also behind another text. May be given several times; only one may write to standard output, the others need :FILE."`
 	Approve []string `group:"run" sep:"none" placeholder:"STEP" help:"Approve steps that need confirmation: all, or as for --only. expanded: in the TUI, also what loops find in the run."`
 	Verbose bool     `short:"v" help:"Show the command of every step; with --output ansible, every result."`
 }
@@ -135,7 +138,11 @@ func (c *runCmd) run(call *app.Invocation) error {
 	}
 	return app.Headless(call, p, g, app.HeadlessRequest{
 		Options: opts, Outputs: c.Output, Verbose: c.Verbose, Approve: c.Approve, Passwords: c.becomePasswords(),
-		Exports: c.exportFile(), ExitCode: c.ExitCode,
+		Exports: c.exportFile(), ExitCode: c.ExitCode, Started: func(run string) {
+			if c.started != nil {
+				c.started(run, p)
+			}
+		},
 	})
 }
 

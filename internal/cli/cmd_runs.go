@@ -120,45 +120,18 @@ func stepsOf(p history.Past) string {
 	return text
 }
 
-type runJSON struct {
-	Run        string    `json:"run"`
-	Playbook   string    `json:"playbook"`
-	Digest     string    `json:"digest"`
-	Started    time.Time `json:"started"`
-	DurationMS int64     `json:"duration_ms"`         // of run time
-	WaitedMS   int64     `json:"waited_ms,omitempty"` // for a person
-	Outcome    string    `json:"outcome"`             // done, failed, stopped, interrupted, running, died or damaged
-	Check      bool      `json:"check"`
-	TotalSteps int       `json:"total_steps"`
-	Done       int       `json:"done"`
-	Changed    int       `json:"changed"`
-	Failed     int       `json:"failed"`
-	Dir        string    `json:"dir"`
-
-	Process    *processJSON `json:"process,omitempty"`    // that runs it now
-	Concurrent []string     `json:"concurrent,omitempty"` // runs in progress of the same playbook on the same hosts
-}
-
-// processJSON is who runs a run.
-type processJSON struct {
-	PID   int       `json:"pid"`
-	User  string    `json:"user"`
-	Host  string    `json:"host"`
-	Since time.Time `json:"since"`
-}
-
-func runsJSON(list []history.Past) []runJSON {
-	out := make([]runJSON, 0, len(list))
+func runsJSON(list []history.Past) []plain.Head {
+	out := make([]plain.Head, 0, len(list))
 	for _, p := range list {
 		check := p.Options.Check
 		p.Options.Check = false
-		r := runJSON{
+		r := plain.Head{
 			Run: p.ID, Playbook: filepath.Join(p.Root, p.Playbook), Digest: p.Digest, Started: p.Started, DurationMS: p.Ran.Milliseconds(),
 			WaitedMS: p.Waited.Milliseconds(),
 			Outcome:  outcomeOf(p), Check: check, TotalSteps: p.Total, Done: p.Done, Changed: p.Changed, Failed: p.Failed, Dir: p.Dir,
 		}
 		if o := p.Owner; o.PID != 0 {
-			r.Process = &processJSON{o.PID, o.User, o.Host, o.Since}
+			r.Process = &plain.Process{PID: o.PID, User: o.User, Host: o.Host, Since: o.Since}
 		}
 		for _, c := range p.Concurrent() {
 			r.Concurrent = append(r.Concurrent, c.ID)

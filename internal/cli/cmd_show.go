@@ -16,6 +16,7 @@ import (
 	"moon/events/steplog"
 	"moon/exec"
 	"moon/internal/app"
+	"moon/internal/report/reading"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/plan/selector"
@@ -26,7 +27,7 @@ import (
 // showCmd prints what is recorded of a run. It plans with what the run has kept, so no flag of a plan means anything to it.
 type showCmd struct {
 	Which       string  `arg:"" optional:"" name:"run" help:"The run or a unique prefix of its name; default the latest. moon runs lists them."`
-	Format      string  `enum:"text,json" default:"text" help:"text or json."`
+	Format      string  `enum:"text,json,html,markdown" default:"text" help:"text, json, html (one page with everything) or markdown."`
 	Events      bool    `xor:"what" env:"-" help:"Print the events of the run, one per line, as moon run --output json does."`
 	Output      *string `xor:"what" env:"-" placeholder:"STEP" help:"Print the raw output of a step: an id, a path or a name."`
 	Attempt     int     `env:"-" placeholder:"N" help:"With --output: which attempt; default the last."`
@@ -52,7 +53,7 @@ func (c *showCmd) Run(call *app.Invocation) error {
 		return app.Usage("--attempt says which output is printed; give --output STEP with it")
 	case c.Attempt < 0:
 		return app.Usage("--attempt must be above 0")
-	case c.Format == "json" && (c.Events || c.Exports || c.Output != nil || c.TUI):
+	case c.Format != "text" && (c.Events || c.Exports || c.Output != nil || c.TUI):
 		return app.Usage("--format is for the summary; --events and --exports are always JSON, --output what the step printed, and --tui the TUI")
 	}
 	if why := noScreen(); c.TUI && why != "" {
@@ -96,6 +97,9 @@ func (c *showCmd) Run(call *app.Invocation) error {
 			return app.Usage("%s cannot be shown in the TUI: %s", past.ID, noPlan)
 		}
 		return c.screen(call, past, w)
+	}
+	if c.Format == "html" || c.Format == "markdown" {
+		return c.report(call, past, w, noPlan)
 	}
 	s := &plain.Show{
 		ID: past.ID, Playbook: filepath.Join(past.Root, past.Playbook), Word: outcomeOf(past), Started: past.Started, Dir: past.Dir,
@@ -170,29 +174,52 @@ func (c *showCmd) screen(call *app.Invocation, past history.Past, w *engine.Watc
 	return app.WrapDisk(err)
 }
 
+// report writes the run as one page, or as its summary.
+func (c *showCmd) report(call *app.Invocation, past history.Past, w *engine.Watch, noPlan error) error {
+	r := &reading.Reading{Out: rundir.Output(past.Dir), Moon: past.Moon, Head: []reading.Fact{
+		{Name: "by", Text: past.Actor + " on " + past.Host}, {Name: "files", Text: past.Dir},
+	}}
+	if w != nil {
+		r.PlanFor = w.PlanFor
+	}
+	if _, err := c.records(past, w, noPlan, r.Take); err != nil {
+		return app.WrapDisk(err)
+	}
+	return app.WriteReport(call.Out, c.Format, r)
+}
+
 // take gives the run to what shows it: with its plan, or as far as it is known without.
-func (c *showCmd) take(s *plain.Show, past history.Past, w *engine.Watch, noPlan error) error {
+func (c *showCmd) take(s *plain.Show, past history.Past, w *engine.Watch, noPlan error) (err error) {
 	if w != nil {
 		s.PlanFor = w.PlanFor
 	}
+	s.NoPlan, err = c.records(past, w, noPlan, s.Take)
+	return err
+}
+
+// records gives the events of the run, and says why its plan is not known, or not all of it.
+func (c *showCmd) records(past history.Past, w *engine.Watch, noPlan error, take func(events.Record)) (lacks string, err error) {
 	// The attempts before a run was resumed are known only by the outline. Under one plan it has the same steps.
 	if noPlan == nil && (c.Output == nil || len(past.Digests) > 1) {
 		feed, followed := w.Follow(context.Background(), false)
-		s.Follow(feed)
-		err := followed()
-		if past.Damaged != "" {
-			s.NoPlan, err = past.Damaged, nil
+		for batch := range feed {
+			for _, r := range batch {
+				take(r)
+			}
 		}
-		return err
+		if err = followed(); past.Damaged != "" {
+			return past.Damaged, nil
+		}
+		return "", err
 	}
 	if noPlan != nil {
-		s.NoPlan = noPlan.Error()
+		lacks = noPlan.Error()
 	}
 	list, err := history.Outline(past)
 	for _, r := range list {
-		s.Take(r)
+		take(r)
 	}
-	return err
+	return lacks, err
 }
 
 func (c *showCmd) json(call *app.Invocation, past history.Past, s *plain.Show) error {
@@ -203,13 +230,9 @@ func (c *showCmd) json(call *app.Invocation, past history.Past, s *plain.Show) e
 	enc := json.NewEncoder(call.Doc)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
-		runJSON
-		Moon  string `json:"moon"`
-		Actor string `json:"actor"`
-		Host  string `json:"host"`
-		plain.Account
-	}{runsJSON([]history.Past{past})[0], past.Moon, past.Actor, past.Host, account})
+	return enc.Encode(plain.Result{
+		Head: runsJSON([]history.Past{past})[0], Moon: past.Moon, Actor: past.Actor, Host: past.Host, Account: account,
+	})
 }
 
 // output prints what one step has printed. A terminal gets what is fit for it, anything else every byte.

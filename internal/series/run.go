@@ -37,7 +37,7 @@ func (s *Call) Run(req app.HeadlessRequest) error {
 		ends = append(ends, e)
 	}
 	to := s.Out
-	if !slices.Equal(req.Outputs, []string{"text"}) { // programs may read it
+	if !slices.Equal(req.Outputs, []string{"text"}) && !slices.Equal(req.Outputs, []string{"auto"}) { // programs may read it
 		to = s.Err
 	}
 	return Summarise(to, ends)

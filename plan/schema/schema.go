@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"regexp"
+	"strings"
 
 	"moon/exec/spec"
 	"moon/internal/people"
@@ -19,7 +20,19 @@ type object = map[string]any
 func ref(name string) object { return object{"$ref": "#/$defs/" + name} }
 
 // Playbook returns the schema of a playbook, of steps or of plays, in JSON Schema 2020-12. Its bytes are the same every time.
-func Playbook() ([]byte, error) {
+func Playbook() ([]byte, error) { return encode(playbookDocument()) }
+
+// StoreID is the address under which SchemaStore has the schema.
+const StoreID = "https://json.schemastore.org/moon-playbook.json"
+
+// Playbook07 returns the same schema in draft-07, as SchemaStore wants it.
+func Playbook07() ([]byte, error) {
+	doc := ToDraft07(playbookDocument())
+	doc["$id"] = StoreID
+	return encode(doc)
+}
+
+func playbookDocument() object {
 	defs := object{
 		"step":     step(),
 		"steps":    object{"type": "array", "items": object{"anyOf": []any{ref("step"), object{"type": "null"}}}},
@@ -32,7 +45,7 @@ func Playbook() ([]byte, error) {
 		defs["action."+a.Name] = a.Schema()
 	}
 	maps.Copy(defs, playDefs())
-	doc := object{
+	return object{
 		"$schema":     "https://json-schema.org/draft/2020-12/schema",
 		"$id":         ID,
 		"title":       "moon playbook",
@@ -40,6 +53,9 @@ func Playbook() ([]byte, error) {
 		"anyOf":       []any{ref("steps"), ref("document"), ref("plays"), ref("plays_document")},
 		"$defs":       defs,
 	}
+}
+
+func encode(doc object) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -110,7 +126,8 @@ func step() object {
 			}
 		}
 	}
-	one = append(one, varsAlone())
+	one = append(one, varsAlone(), pluginAction())
+	patterns[pluginName] = object{"description": "an action of a plugin"}
 	rules := []any{object{"if": required("args"), "else": object{"patternProperties": needs}}}
 	for _, kind := range kinds {
 		if forbidden := refused(kind); len(forbidden) > 0 {
@@ -146,6 +163,25 @@ func varsAlone() object {
 		}
 	}
 	return object{"required": []any{"vars"}, "propertyNames": object{"enum": names}}
+}
+
+// pluginName is how the actions of plugins are called.
+const pluginName = `^[a-z0-9_]+(\.[a-z0-9_]+)+$`
+
+// pluginAction is a step with an action of a plugin: one of its keys is called so, and not as those of Ansible's own collections.
+func pluginAction() object {
+	dotted := []any{}
+	for _, a := range spec.All() {
+		for _, name := range append([]string{a.Name}, a.Aliases...) {
+			if strings.Contains(name, ".") {
+				dotted = append(dotted, name)
+			}
+		}
+	}
+	others := object{"anyOf": []any{
+		object{"not": object{"pattern": pluginName}}, object{"pattern": `^ansible\.builtin\.`}, object{"enum": dotted},
+	}}
+	return object{"not": object{"propertyNames": others}}
 }
 
 // refused are the keys that a task of the kind cannot have.

@@ -3,12 +3,14 @@ package schema_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/dlclark/regexp2/v2"
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
@@ -61,7 +63,8 @@ func document(t *testing.T) map[string]any {
 	return doc
 }
 
-func compiled(t *testing.T) *jsonschema.Schema {
+// compiled are the schema in both drafts: what one takes, the other takes.
+func compiled(t *testing.T) drafts {
 	t.Helper()
 	c := jsonschema.NewCompiler()
 	if err := c.AddResource(schema.ID, document(t)); err != nil {
@@ -71,7 +74,112 @@ func compiled(t *testing.T) *jsonschema.Schema {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return drafts{s, compiled07(t)}
+}
+
+func compiled07(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	text, err := schema.Playbook07()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.UseRegexpEngine(func(pattern string) (jsonschema.Regexp, error) { // as editors have it: with (?!
+		re, err := regexp2.Compile(pattern, regexp2.ECMAScript)
+		return ecma{re}, err
+	})
+	if err := c.AddResource(schema.StoreID, doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile(schema.StoreID)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return s
+}
+
+type ecma struct{ *regexp2.Regexp }
+
+func (e ecma) MatchString(text string) bool {
+	ok, err := e.Regexp.MatchString(text)
+	return ok && err == nil
+}
+
+// drafts is the schema in 2020-12 and in draft-07.
+type drafts struct{ s, s07 *jsonschema.Schema }
+
+// Validate holds a value against both. If they do not agree, neither does anything.
+func (d drafts) Validate(v any) error {
+	err, err07 := d.s.Validate(v), d.s07.Validate(v)
+	if (err == nil) != (err07 == nil) {
+		panic(fmt.Sprintf("2020-12 says %v, draft-07 says %v, of %v", err, err07, v))
+	}
+	return err
+}
+
+// TestDraft07 has nothing in the schema that a strict validator does not know in draft-07.
+func TestDraft07(t *testing.T) {
+	text, err := schema.Playbook07()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{`"$defs"`, `"dependentRequired"`, `"dependentSchemas"`, `"patternErrorMessage"`, `"unevaluatedProperties"`, `"prefixItems"`} {
+		if bytes.Contains(text, []byte(key)) {
+			t.Errorf("it has %s", key)
+		}
+	}
+	var doc any
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	refs := 0
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, e := range v {
+				walk(at, e)
+			}
+		case map[string]any:
+			if v["$ref"] != nil {
+				refs++
+				if len(v) > 1 {
+					t.Errorf("%s: something stands next to $ref, which the draft ignores", at)
+				}
+			}
+			for key, e := range v {
+				walk(at+"/"+key, e)
+			}
+		}
+	}
+	walk("", doc)
+	if refs < 100 {
+		t.Errorf("only %d references were looked at", refs)
+	}
+}
+
+// TestPluginActions takes steps with actions of plugins, which the schema cannot know: those of the example, and no others.
+func TestPluginActions(t *testing.T) {
+	s := compiled(t)
+	text, err := os.ReadFile("../../examples/plugins/playbook.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(value(t, text)); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range []string{
+		"- {motd.line: {}, shell: x}", "- {motd.line: {}, ansible.builtin.shell: x}", "- {ansible.builtin.nosuch: x}", "- {Motd.line: {}}",
+		"- {motd: {}}", "- {motd.line: {}, nam: x}",
+	} {
+		if s.Validate(value(t, []byte(bad))) == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
 }
 
 func TestMetaschema(t *testing.T) {

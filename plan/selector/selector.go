@@ -2,6 +2,7 @@ package selector
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -198,6 +199,34 @@ func nearLine(p *plan.Plan, file string, line int) string {
 		return "moon plan --flat lists where every step begins"
 	}
 	return fmt.Sprintf("did you mean `%s`? %s begins there", p.Steps[best].Origin, p.StepRef(best))
+}
+
+// Dependents are the steps, and those that need one of them or use its values, in turn.
+func Dependents(p *plan.Plan, of []int) []int {
+	found := map[int]bool{}
+	for _, i := range of {
+		found[i] = true
+	}
+	is := func(i int) bool { return found[i] }
+	for i := range p.Steps { // a step depends on those before it
+		s := &p.Steps[i]
+		needs := slices.ContainsFunc(p.NeedsOf(i), func(n plan.Need) bool {
+			if n.Scope <= 0 {
+				return found[n.Step]
+			}
+			for j := p.Scopes[n.Scope].First; j < p.Scopes[n.Scope].Last; j++ {
+				if found[j] {
+					return true
+				}
+			}
+			return false
+		})
+		uses := slices.ContainsFunc(s.Unknowns, func(u plan.Unknown) bool { return slices.ContainsFunc(u.Steps, is) })
+		if needs || uses || slices.ContainsFunc(s.Task.Took, is) {
+			found[i] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
 }
 
 // Portable are selectors that mean the same in another working directory.

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"hash"
 	"io"
+	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
@@ -104,6 +105,30 @@ type stepJSON struct {
 	Approve     string            `json:"approve,omitempty"`
 	Predicted   any               `json:"foretold,omitempty"`
 }
+
+// documentJSON is the plan document as a whole. It is written field by field, so this is only read: by what describes it.
+type documentJSON struct {
+	Format      int              `json:"format"`
+	Digest      string           `json:"digest"`
+	Root        string           `json:"root"`
+	PredictedAt time.Time        `json:"predicted_at,omitzero"`
+	RootFile    string           `json:"root_file"`
+	Name        string           `json:"name,omitempty"`
+	Strategy    string           `json:"strategy,omitempty"`
+	Tags        []string         `json:"tags"`
+	Inputs      []inputJSON      `json:"inputs"`
+	Vars        map[string]any   `json:"vars"`
+	Orphans     []orphanJSON     `json:"orphans,omitempty"`
+	Imports     []importJSON     `json:"imports,omitempty"`
+	Exports     map[string]any   `json:"exports,omitempty"`
+	Steps       []stepJSON       `json:"steps"`
+	Scopes      []scopeJSON      `json:"scopes"`
+	Graph       json.RawMessage  `json:"graph"`
+	Diagnostics []diagnosticJSON `json:"diagnostics"`
+}
+
+// DocumentType is the type of the plan document, for what describes it.
+func DocumentType() reflect.Type { return reflect.TypeFor[documentJSON]() }
 
 // approveText is what a plan has where `approve: expanded` is in effect.
 func approveText(approves bool) string {

@@ -7,6 +7,7 @@ import (
 
 	"moon/events"
 	"moon/internal/termtext"
+	"moon/tui/status"
 )
 
 // GitHub makes Text write for the logs of GitHub Actions: each step folds, and failures are marked in the files they come
@@ -29,12 +30,46 @@ func (t *Text) beginFold(line string) {
 	t.folded = true
 }
 
+// parallelGroup is the outermost scope around a step whose steps run at once, or -1. In the logs of GitHub they fold together, under the name
+// of what they are in: each on its own they would open and close with every line of another.
+func (t *Text) parallelGroup(step int) (found int) {
+	found = -1
+	if t.GitHub == nil || t.byTask || t.plan == nil {
+		return found
+	}
+	for id := t.plan.Steps[step].Scope; id > 0; id = t.plan.Scopes[id].Parent {
+		if t.plan.Scopes[id].Parallel > 1 {
+			found = id
+		}
+	}
+	return found
+}
+
+// beginGroup begins what folds for a step: its own, or that of the scope whose steps run at once, with the step as its first line.
+func (t *Text) beginGroup(group int, title string) {
+	if group < 0 {
+		t.beginFold(title)
+		return
+	}
+	s := &t.plan.Scopes[group]
+	kind, name := status.ScopeTitle(s)
+	line := fmt.Sprintf("steps %d to %d of %d  %s  in parallel", s.First+1, s.Last, len(t.plan.Steps),
+		termtext.CleanName(strings.TrimSpace(kind+" "+name)))
+	if t.grouped[group] {
+		line += "  (continued)"
+	}
+	t.grouped[group] = true
+	t.beginFold(line)
+	t.group = group
+	t.printf("%s", title)
+}
+
 // endFold ends what folds.
 func (t *Text) endFold() {
 	if !t.folded {
 		return
 	}
-	t.folded, t.last, t.task = false, -1, -1
+	t.folded, t.last, t.task, t.group = false, -1, -1, -1
 	t.printf("::%s::", t.GitHub.Token)
 	t.printf("::endgroup::")
 }

@@ -26,6 +26,7 @@ type JUnit struct {
 	hosts bool // steps are called with their hosts
 	run   events.Run
 	w     *bufio.Writer
+	named map[[2]string]bool // the cases of each suite
 }
 
 // caseOutput is how much of each stream of a step the report has, in bytes. All of it is in the run's directory.
@@ -177,12 +178,7 @@ func isInner(k plan.ScopeKind) bool {
 
 func (j *JUnit) writeStep(class string, i int) error {
 	s, ps := &j.run.Steps[i], &j.plan.Steps[i]
-	name := j.plan.NameWithItems(i, cmp.Or(s.Name, ps.Title()))
-	if j.hosts {
-		name = status.On(ps) + " " + name
-	}
-	fmt.Fprintf(j.w, "    <testcase classname=%s name=%s file=%s line=\"%d\" time=\"%s\">", quoteText(class),
-		quoteText(ps.ID()+" "+termtext.CleanName(name)),
+	fmt.Fprintf(j.w, "    <testcase classname=%s name=%s file=%s line=\"%d\" time=\"%s\">", quoteText(class), quoteText(j.caseName(class, i)),
 		quoteText(ps.Origin.File), ps.Origin.Line, inSeconds(tookOf(s)))
 	head, _, _ := strings.Cut(s.Error, "\n")
 	text := s.Error
@@ -218,6 +214,25 @@ func (j *JUnit) writeStep(class string, i int) error {
 	}
 	fmt.Fprint(j.w, "\n    </testcase>\n")
 	return nil
+}
+
+// caseName is what a step is called in its suite. CI servers know a case again by its name, so it has no number of the step, which changes
+// with every step before it, and nothing that only the run knows. Equal names of a suite are counted.
+func (j *JUnit) caseName(class string, i int) string {
+	name := j.plan.NameWithItems(i, j.plan.Steps[i].Title())
+	if j.hosts {
+		name = status.On(&j.plan.Steps[i]) + " " + name
+	}
+	name = termtext.CleanName(name)
+	if j.named == nil {
+		j.named = map[[2]string]bool{}
+	}
+	one := name
+	for n := 2; j.named[[2]string{class, one}]; n++ {
+		one = fmt.Sprintf("%s (%d)", name, n)
+	}
+	j.named[[2]string{class, one}] = true
+	return one
 }
 
 // writeOutput writes what the last attempt of a step has printed. failure is the first line of why it failed.

@@ -415,7 +415,7 @@ type Account struct {
 	Planned   bool                `json:"planned"`         // the plan is known: without it there are no paths and origins
 	Steps     []stepJSON          `json:"steps"`           // those of which anything is known
 	Hosts     []events.HostCounts `json:"hosts,omitempty"` // of a playbook of plays
-	Commands  []orderJSON         `json:"commands"`
+	Commands  []commandJSON       `json:"commands"`
 }
 
 type stepJSON struct {
@@ -433,7 +433,7 @@ type stepJSON struct {
 	Output     []string   `json:"output,omitempty"` // per attempt, the files without .out and .err
 }
 
-type orderJSON struct {
+type commandJSON struct {
 	Time     time.Time       `json:"time"`
 	Order    json.RawMessage `json:"order"`
 	Accepted bool            `json:"accepted"`
@@ -446,7 +446,7 @@ func (s *Show) Account() (Account, error) {
 	a := Account{
 		Skipped: e.Skipped, Ignored: e.Ignored, Rescued: e.Rescued, Cancelled: e.Cancelled, Planned: s.plan != nil,
 		Error: e.Error, Exports: e.Exports,
-		Steps: []stepJSON{}, Commands: []orderJSON{}, Hosts: s.hostRecap(),
+		Steps: []stepJSON{}, Commands: []commandJSON{}, Hosts: s.hostRecap(),
 	}
 	if s.plan != nil {
 		all := classesOf(s.run.Steps)
@@ -487,7 +487,7 @@ func (s *Show) Account() (Account, error) {
 		if err != nil {
 			return a, err
 		}
-		a.Commands = append(a.Commands, orderJSON{d.at.UTC(), text, d.reason == "", d.reason})
+		a.Commands = append(a.Commands, commandJSON{d.at.UTC(), text, d.reason == "", d.reason})
 	}
 	return a, nil
 }

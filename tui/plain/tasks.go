@@ -85,7 +85,7 @@ func (t *Text) playHead(scope int) {
 
 // stepOver ends what folds where each step has its own.
 func (t *Text) stepOver() {
-	if !t.byTask {
+	if !t.byTask && t.group < 0 {
 		t.endFold()
 	}
 }

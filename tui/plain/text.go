@@ -29,20 +29,22 @@ type Text struct {
 	Times   Times   // shown at the end
 	Seen    bool    // whoever reads this has seen what interactive steps printed
 
-	out    *bufio.Writer
-	plan   *plan.Plan
-	hosts  bool // steps are called with their hosts
-	run    events.Run
-	tails  map[int][]string
-	active int
-	last   int               // the step whose head was printed last
-	byTask bool              // shown task by task, since it is a playbook of plays
-	task   int               // by its first step: the one whose head was printed last
-	play   int               // its scope: the one whose head was printed last
-	begun  map[int]bool      // those that have a head
-	diffs  map[string]string // which host has shown a difference, of the task whose head was printed last
-	wide   int               // of the column of hosts
-	folded bool
+	out     *bufio.Writer
+	plan    *plan.Plan
+	hosts   bool // steps are called with their hosts
+	run     events.Run
+	tails   map[int][]string
+	active  int
+	last    int               // the step whose head was printed last
+	byTask  bool              // shown task by task, since it is a playbook of plays
+	task    int               // by its first step: the one whose head was printed last
+	play    int               // its scope: the one whose head was printed last
+	begun   map[int]bool      // those that have a head
+	diffs   map[string]string // which host has shown a difference, of the task whose head was printed last
+	wide    int               // of the column of hosts
+	folded  bool
+	group   int          // the scope whose parallel steps share what folds now, or -1
+	grouped map[int]bool // those that have had one
 
 	dropped map[int]bool // steps of whose output not all was written, which has been said
 }
@@ -51,7 +53,7 @@ type Text struct {
 func (t *Text) Follow(feed <-chan []events.Record) (*events.Run, error) {
 	t.out = bufio.NewWriterSize(t.W, 64<<10)
 	t.tails = map[int][]string{}
-	t.last, t.task, t.begun = -1, -1, map[int]bool{}
+	t.last, t.task, t.group, t.begun, t.grouped = -1, -1, -1, map[int]bool{}, map[int]bool{}
 	if err := printFeed(feed, &t.run, t.out, t.printEvent); err != nil {
 		return &t.run, err
 	}
@@ -110,6 +112,10 @@ func (t *Text) printLacking() {
 func (t *Text) renumber(m moved) {
 	t.tails, t.begun, t.dropped = renumbered(m, t.tails), renumbered(m, t.begun), renumbered(m, t.dropped)
 	t.last, t.task, t.play = m.step(t.last), m.step(t.task), m.scope(t.play)
+	t.grouped = map[int]bool{} // scopes have other numbers now
+	if t.group >= 0 {
+		t.endFold()
+	}
 }
 
 func (t *Text) printEvent(r events.Record) {
@@ -256,9 +262,15 @@ func (t *Text) realMark(step int) string {
 }
 
 func (t *Text) printHead(step int, name string) {
-	t.endFold()
+	title := t.stepTitle(step, name)
+	group := t.parallelGroup(step)
+	if group < 0 || group != t.group {
+		t.endFold()
+		t.beginGroup(group, title)
+	} else {
+		t.printf("%s", title)
+	}
 	t.last = step
-	t.beginFold(t.stepTitle(step, name))
 }
 
 func (t *Text) stepTitle(step int, name string) string {
@@ -325,7 +337,7 @@ func (t *Text) printEnd(step int, name, result string) {
 	switch {
 	case t.byTask, t.run.Steps[step].Attempt > 0:
 		t.printUnder(step)
-	case t.GitHub != nil: // nothing to fold
+	case t.GitHub != nil && t.parallelGroup(step) < 0: // nothing to fold
 		t.endFold()
 		t.printf("%s", t.bareText(t.stepTitle(step, name)+": "+result))
 		return

@@ -65,6 +65,9 @@ func elsewhere(err error) string {
 	return "set HOME or XDG_STATE_HOME to a directory of your own"
 }
 
+// At is the state directory at a path that the caller has chosen.
+func At(path string) Dir { return Dir{path} }
+
 // Of returns the state directory that a run is kept in. dir is the directory of the run.
 func Of(dir string) Dir { return Dir{filepath.Dir(rundir.Runs(dir))} }
 

@@ -163,7 +163,7 @@ func (s *site) moon(env string, args ...string) (code int) {
 func (s *site) everything() map[string][]byte {
 	s.t.Helper()
 	all := s.made
-	for _, name := range []string{"ps.txt", "env.txt", "report.json", "report.xml", "report.txt", "plan.moon"} {
+	for _, name := range []string{"ps.txt", "env.txt", "report.json", "report.xml", "report.txt", "report.html", "report.md", "plan.moon"} {
 		text, err := os.ReadFile(filepath.Join(s.dir, name))
 		if err != nil {
 			s.t.Fatal(err)
@@ -219,11 +219,12 @@ func (s *site) run() {
 			s.t.Fatalf("moon %s: %d\n%s", args, code, s.made["moon "+args+", err"])
 		}
 	}
-	if code := s.moon("", "run", "site.yml", "-v", "--diff", "-o", "text", "-o", "json:report.json", "-o", "junit:report.xml", "-o", "github:report.txt"); code != app.ExitFailed {
-		s.t.Fatalf("%d\n%s", code, s.made["moon run site.yml -v --diff -o text -o json:report.json -o junit:report.xml -o github:report.txt, out"])
+	if code := s.moon("", "run", "site.yml", "-v", "--diff", "-o", "text", "-o", "json:report.json", "-o", "junit:report.xml", "-o", "github:report.txt",
+		"-o", "html:report.html", "-o", "markdown:report.md"); code != app.ExitFailed {
+		s.t.Fatalf("%d\n%s", code, s.made["moon run site.yml -v --diff -o text -o json:report.json -o junit:report.xml -o github:report.txt -o html:report.html -o markdown:report.md, out"])
 	}
 	for _, args := range []string{
-		"show", "show --events", "show --format json", "show --output step-0001", "runs", "run site.yml -o json", "run site.yml -o github", "run site.yml -o junit", "run site.yml --check --diff",
+		"show", "show --events", "show --format json", "show --format html", "show --format markdown", "show --output step-0001", "runs", "run site.yml -o json", "run site.yml -o github", "run site.yml -o junit", "run site.yml --check --diff",
 		"plan site.yml -o plan.moon", "plan site.yml --diff plan.moon", "run --plan plan.moon", "resume",
 	} {
 		s.moon("", strings.Fields(args)...)
@@ -302,7 +303,7 @@ func TestSecretsWouldBeFound(t *testing.T) {
 	}
 	for _, where := range []string{
 		"moon plan site.yml, out", "--flat, out", "--format json, out", "--format yaml, out", "--format dump, out", "--format dot, out", "--explain step-0001, out",
-		"graph site.yml", "report.json", "report.xml", "report.txt", "plan.moon", "journal.jsonl", "/out/", "/plans/", "/blobs/", "moon run site.yml -v", "moon show, out", "show --events",
+		"graph site.yml", "report.json", "report.xml", "report.txt", "report.html", "report.md", "--format html, out", "plan.moon", "journal.jsonl", "/out/", "/plans/", "/blobs/", "moon run site.yml -v", "moon show, out", "show --events",
 		"show --output", "-o json, out", "-o github, out", "-o junit, out", "--check --diff, out", "run --plan plan.moon, out", "moon run wrong.yml, err", "ps.txt",
 		fakes.PanicVariable + "=3", fakes.PanicVariable + "=40", fakes.PanicVariable + "=run",
 	} {
@@ -328,7 +329,7 @@ func TestModes(t *testing.T) {
 			syscall.Umask(umask)
 			inputs := s.everyFile()
 			for _, args := range []string{
-				"plan site.yml -o plan.moon", "run site.yml -o json:report.json -o junit:report.xml -o text:report.txt -o github:report.github", "run exports.yml --exports exports.json",
+				"plan site.yml -o plan.moon", "run site.yml -o json:report.json -o junit:report.xml -o text:report.txt -o github:report.github -o html:report.html -o markdown:report.md", "run exports.yml --exports exports.json",
 				"run wait.yml",
 			} {
 				s.more()

@@ -23,6 +23,7 @@ func TestScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	schemas := newSchemas(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       os.Getenv("UPDATE") != "",
@@ -33,6 +34,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("PLAYBOOKS", playbooks)
 			env.Setenv("TZ", "UTC")
 			env.Setenv(app.CoreVariable, "none") // what is installed decides nothing
+			env.Defer(func() { schemas.hold(t, env) })
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o700)
 		},
 		Condition: func(cond string) (bool, error) {
