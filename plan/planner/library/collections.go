@@ -191,7 +191,7 @@ func (l *Library) NoModule(t *playbook.Task, in, chain []string) diag.Diagnostic
 		return d
 	}
 	if d.Message, d.Hint = l.whyNoModule(t.ActionKey, in); d.Message == "" {
-		d.Message, d.Hint = l.whyOnlyAction(t.ActionKey)
+		d.Message, d.Hint = whyOnlyAction(l, t.ActionKey)
 	}
 	if d.Message == "" {
 		d.Message = fmt.Sprintf("there is no module `%s`", t.ActionKey)
@@ -201,7 +201,7 @@ func (l *Library) NoModule(t *playbook.Task, in, chain []string) diag.Diagnostic
 }
 
 // whyOnlyAction says that a name is that of an action plugin next to the playbook, which needs no module. It is "" if it is not.
-func (l *Library) whyOnlyAction(key string) (why, hint string) {
+func whyOnlyAction(l *Library, key string) (why, hint string) {
 	path := filepath.Join(l.plan.Root, "action_plugins", key+".py")
 	if info, err := l.disk.Stat(path); strings.ContainsAny(key, "/.") || err != nil || !info.Mode().IsRegular() {
 		return "", ""
