@@ -212,8 +212,9 @@ type Login struct {
 	User         string // -u
 	PrivateKey   string
 	Connection   string
-	SSHArgs      string // --ssh-common-args
-	Lends        string // what of them came with the playbook and lends hosts something of the user, in words; "": nothing
+	SSHArgs      string  // --ssh-common-args
+	Steers       string  // what of them came with the playbook and has ssh do more than connect, in words; "": nothing
+	Steering     []Input // the files that say so, by absolute path: they are trusted like those of the playbook
 	Become       bool
 	BecomeUser   string
 	BecomeMethod string

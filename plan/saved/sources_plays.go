@@ -32,6 +32,7 @@ type PlaySources struct {
 	BecomeMethod  string            `json:"become_method,omitempty"`
 	SSHArgs       string            `json:"ssh_args,omitempty"`
 	SSHLends      string            `json:"ssh_lends,omitempty"`
+	SSHFiles      []plan.Input      `json:"ssh_files,omitempty"`
 	RolesPath     []string          `json:"roles_path,omitempty"`
 	ModulePath    []string          `json:"module_path,omitempty"`
 	Collections   []string          `json:"collections,omitempty"`
@@ -78,7 +79,7 @@ func playsOf(p *plan.Plan) (PlaySources, error) {
 		Limit: o.Hosts.Limit, ForceHandlers: o.Mode.ForceHandlers, NoConnect: o.Hosts.NoConnect, RemoteUser: o.Login.User,
 		PrivateKey: o.Login.PrivateKey,
 		Connection: o.Login.Connection, Become: o.Login.Become, BecomeUser: o.Login.BecomeUser, BecomeMethod: o.Login.BecomeMethod,
-		SSHArgs: o.Login.SSHArgs, SSHLends: o.Login.Lends, Excluded: o.Facts.Excluded,
+		SSHArgs: o.Login.SSHArgs, SSHLends: o.Login.Steers, SSHFiles: o.Login.Steering, Excluded: o.Facts.Excluded,
 		NoFacts: o.Mode.NoFacts, Smart: o.Mode.Smart, FactsApart: o.Mode.FactsApart, FactFiles: o.Mode.FactFiles,
 		AnyFatal: o.Mode.AnyFatal, Strategy: o.Mode.Strategy, MergeMaps: o.Mode.MergeMaps,
 		Timeout: o.Login.Timeout, Port: o.Login.Port, AnyHostKey: o.Login.AnyHostKey,
@@ -196,7 +197,7 @@ func (s *PlaySources) options(abs func(string) string, o *plan.Options) {
 	o.Facts.Excluded = s.Excluded
 	o.Login.User, o.Login.PrivateKey, o.Login.Connection = s.RemoteUser, s.PrivateKey, s.Connection
 	o.Login.Become, o.Login.BecomeUser, o.Login.BecomeMethod, o.Login.SSHArgs = s.Become, s.BecomeUser, s.BecomeMethod, s.SSHArgs
-	o.Login.Lends = s.SSHLends
+	o.Login.Steers, o.Login.Steering = s.SSHLends, s.SSHFiles
 	o.RolesPath, o.ModulePath = paths(s.RolesPath, abs), paths(s.ModulePath, abs)
 	o.Mode.NoFacts, o.Mode.AnyFatal, o.Mode.Strategy, o.Mode.MergeMaps = s.NoFacts, s.AnyFatal, s.Strategy, s.MergeMaps
 	o.Mode.Smart, o.Mode.FactsApart, o.Mode.FactFiles = s.Smart, s.FactsApart, s.FactFiles
