@@ -407,7 +407,7 @@ func becomes(call *plan.Call) *exec.Become {
 	if call.Become == nil {
 		return nil
 	}
-	return &exec.Become{User: call.Become.User, Method: call.Become.Method, Password: call.BecomePassword}
+	return &exec.Become{User: call.Become.User, Method: call.Become.Method, Flags: call.Become.Flags, Password: call.BecomePassword}
 }
 
 // HostOf is the machine that a connection leads to, as it is reached in the run and before it; nil for this one.

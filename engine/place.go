@@ -12,7 +12,7 @@ func (s *Session) Place(p *plan.Plan, step int) (*bind.Place, *exec.Job) {
 	at := bind.New(p, step, s.shown.Load()).Place()
 	job := &exec.Job{Host: HostOf(p.Steps[step].Conn), Cwd: at.Cwd, Env: at.Env, Roams: at.Roams, Secrets: s.secrets}
 	if at.Become != nil {
-		job.Become = &exec.Become{User: at.Become.User, Method: at.Become.Method}
+		job.Become = &exec.Become{User: at.Become.User, Method: at.Become.Method, Flags: at.Become.Flags}
 	}
 	return at, job
 }

@@ -99,6 +99,7 @@ type StepDetails struct {
 type Become struct {
 	User   string // required
 	Method string // sudo, su or doas; "": sudo, or nothing where moon is root, who needs none
+	Flags  string `cbor:",omitempty"` // further arguments of it, as package becoming keeps them; "": the usual ones
 	// Password is what that asks for, where the playbook or the inventory says it; "": they do not. It is a secret.
 	Password string
 }

@@ -209,18 +209,18 @@ type HostSelection struct {
 
 // Login is how hosts are reached and who steps run as where neither play nor inventory say otherwise.
 type Login struct {
-	User         string // -u
-	PrivateKey   string
-	Connection   string
-	SSHArgs      string  // --ssh-common-args
-	Steers       string  // what of them came with the playbook and has ssh do more than connect, in words; "": nothing
-	Steering     []Input // the files that say so, by absolute path: they are trusted like those of the playbook
-	Become       bool
-	BecomeUser   string
-	BecomeMethod string
-	Timeout      int  // seconds for connecting; 0: the usual ones
-	Port         int  // of SSH; 0: what ssh takes
-	AnyHostKey   bool // keys of hosts that are not known are accepted
+	User                      string // -u
+	PrivateKey                string
+	Connection                string
+	SSHArgs                   string  // --ssh-common-args
+	Steers                    string  // what of them came with the playbook and has ssh do more than connect, in words; "": nothing
+	Steering                  []Input // the files that say so, by absolute path: they are trusted like those of the playbook
+	Become                    bool
+	BecomeUser                string
+	BecomeMethod, BecomeFlags string // the flags as ansible.cfg has them
+	Timeout                   int    // seconds for connecting; 0: the usual ones
+	Port                      int    // of SSH; 0: what ssh takes
+	AnyHostKey                bool   // keys of hosts that are not known are accepted
 }
 
 // KnownFacts are the facts that planning may use.

@@ -371,6 +371,7 @@ func (g Gate) End() int { return g.Step + max(len(g.Among), 1) }
 type Become struct {
 	User   string // as far as known
 	Method string // sudo, su or doas; "" where moon is root and needs none of them
+	Flags  string // further arguments of it, as exec/becoming keeps them; "": the usual ones
 }
 
 // String is "ada with sudo".
@@ -378,7 +379,7 @@ func (b *Become) String() string {
 	if b.Method == "" {
 		return b.User
 	}
-	return b.User + " with " + b.Method
+	return strings.TrimSuffix(b.User+" with "+b.Method+" "+b.Flags, " ")
 }
 
 // Undo is what reverses a step, rendered as far as known.

@@ -123,9 +123,10 @@ type Task struct {
 	Env    []playbook.Value
 	Cwd    playbook.Value
 
-	BecomeUser, BecomeMethod, PythonLate playbook.Value // where it is known only in the run
-	BecomePassword                       string         // a secret; "" if none is known
-	Python                               string         // ansible_python_interpreter of the host that it runs on
+	BecomeUser, BecomeMethod, PythonLate playbook.Value   // where it is known only in the run
+	BecomeFlags                          []playbook.Value // likewise; the first that is not omitted counts
+	BecomePassword                       string           // a secret; "" if none is known
+	Python                               string           // ansible_python_interpreter of the host that it runs on
 
 	// Of plays.
 	Search *source.Search // where what is copied is looked for; nil: nowhere in particular

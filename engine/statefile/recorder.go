@@ -113,7 +113,7 @@ func (r *Recorder) ended(p *plan.Plan, rec fact.Record, f fact.AttemptFinished) 
 	}
 	one.Phase, one.Play = p.PhaseOf(f.Step)
 	if ps.Become != nil {
-		one.Become = &prior.Become{User: ps.Become.User, Method: ps.Become.Method}
+		one.Become = &prior.Become{User: ps.Become.User, Method: ps.Become.Method, Flags: ps.Become.Flags}
 	}
 	// A run may have come from another machine. What its steps have made there on the machine itself is not here.
 	if shared == nil || r.where == r.self || !isHere(one.Host) {

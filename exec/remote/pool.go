@@ -208,7 +208,9 @@ func describeUnstored(job *exec.Job) string {
 func (l *Pool) runOver(ctx context.Context, as purpose, local exec.Local, job *exec.Job) (exec.Result, bool, error) {
 	if job.Host != nil && job.Become != nil {
 		to := *job
-		to.Become = &exec.Become{User: job.Become.User, Method: job.Become.Method, Password: l.passwordOn(*job.Host, *job.Become)}
+		to.Become = &exec.Become{
+			User: job.Become.User, Method: job.Become.Method, Flags: job.Become.Flags, Password: l.passwordOn(*job.Host, *job.Become),
+		}
 		job = &to
 	}
 	if job.Host == nil && job.Become.Password != "" {

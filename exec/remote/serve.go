@@ -156,7 +156,7 @@ func (s *server) beginJob(number uint32, r *request) {
 func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *served) exec.Result {
 	if b := r.Become; b != nil && b.Password != "" {
 		s.pool.giveOnce(*b)
-		r.Become = &exec.Become{User: b.User, Method: b.Method}
+		r.Become = &exec.Become{User: b.User, Method: b.Method, Flags: b.Flags}
 	}
 	switch r.What {
 	case forFacts:

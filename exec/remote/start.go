@@ -19,8 +19,10 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"mvdan.cc/sh/v3/syntax"
 
 	"moon/exec"
+	"moon/exec/becoming"
 )
 
 // The bootstrap finds a moon that the user may run, or asks for a copy of this one. It is read by the sh of the other side.
@@ -40,7 +42,7 @@ const blink = 20 * time.Millisecond
 
 // Method is how a user is become: as the step says, or by sudo; "" is directly, which only root can.
 func Method(b exec.Become) string {
-	if b.Method == "" && os.Getuid() != 0 {
+	if b.Method == "" && (os.Getuid() != 0 || b.Flags != "") { // flags are for a program
 		return "sudo"
 	}
 	return b.Method
@@ -57,13 +59,15 @@ func Account(b exec.Become) string {
 // Prefix is what stands in front of a command so that it runs as another user in the foreground, where a password can be
 // typed.
 func Prefix(b exec.Become) []string {
-	switch Method(b) {
+	method := Method(b)
+	words := becoming.Words(method, b.Flags)
+	switch method {
 	case "sudo":
-		return []string{"sudo", "-H", "-u", b.User, "--"}
+		return slices.Concat([]string{"sudo"}, words, []string{"-u", b.User, "--"})
 	case "doas":
-		return []string{"doas", "-u", b.User, "--"}
+		return slices.Concat([]string{"doas"}, words, []string{"-u", b.User, "--"})
 	}
-	return []string{"su", "-s", "/bin/sh", suRuns(), `exec "$@"`, "--", b.User, "sh"}
+	return slices.Concat([]string{"su", "-s", "/bin/sh"}, words, []string{suRuns(), `exec "$@"`, "--", b.User, "sh"})
 }
 
 // suRuns is how su is given a command. With -c most take the terminal away from it, and with that ctrl+c; shells and
@@ -112,9 +116,13 @@ func (s *launch) beginProcess(known, handOver bool) error {
 		return err
 	}
 	var argv []string
+	words := becoming.Words(s.method, s.become.Flags)
 	switch s.method {
 	case "sudo":
-		argv = []string{"sudo", "-H", "-u", s.become.User}
+		if becoming.Has("sudo", words, "i") || becoming.Has("sudo", words, "s") {
+			script = encodeScript(script)
+		}
+		argv = slices.Concat([]string{"sudo"}, words, []string{"-u", s.become.User})
 		if known {
 			argv = append(argv, "-p", prompt)
 		} else {
@@ -122,18 +130,19 @@ func (s *launch) beginProcess(known, handOver bool) error {
 		}
 		argv = append(append(argv, "--"), script...)
 	case "doas":
-		argv = []string{"doas", "-u", s.become.User}
+		argv = slices.Concat([]string{"doas"}, words, []string{"-u", s.become.User})
 		if !known {
 			argv = append(argv, "-n")
 		}
 		argv = append(append(argv, "--"), script...)
 	case "su":
 		// script is sh -c TEXT NAME ARGUMENTS; su is given the shell and the text, and passes the rest on.
-		argv = append([]string{"su", "-s", script[0], "-c", script[2], "--", s.become.User}, script[3:]...)
+		// Of two shells the last counts, which is the playbook's.
+		argv = slices.Concat([]string{"su", "-s", script[0]}, words, []string{"-c", script[2], "--", s.become.User}, script[3:])
 	}
 	s.cmd = osexec.Command(argv[0], argv[1:]...) //nolint:noctx // it outlives the step that needs it first
 	s.cmd.Env = os.Environ()
-	if s.method == "su" { // which takes all of it along, for the other user to read
+	if s.method == "su" && !s.keepsEnv() { // which takes all of it along, for the other user to read
 		s.cmd.Env = keptEnv(os.Environ())
 	}
 	s.cmd.Env = append(s.cmd.Env, "LC_ALL=C") // what it says is read, here and below
@@ -162,6 +171,9 @@ func (s *launch) buildScript(handOver bool) ([]string, error) {
 	from, flags := "0", ""
 	if s.method == "su" {
 		from, flags = "3", "--clean"
+		if s.keepsEnv() || becoming.Has("su", becoming.Words("su", s.become.Flags), "l") { // what the login has set is meant
+			flags = ""
+		}
 	}
 	if s.method == "" {
 		flags = "--clean"
@@ -180,6 +192,34 @@ func (s *launch) buildScript(handOver bool) ([]string, error) {
 		}
 	}
 	return argv, nil
+}
+
+// keepsEnv reports whether su is to pass on moon's environment.
+func (s *launch) keepsEnv() bool {
+	words := becoming.Words("su", s.become.Flags)
+	return becoming.Has("su", words, "m") || becoming.Has("su", words, "p")
+}
+
+// encodeScript makes a script and its arguments one line of letters that pass through a login shell unchanged. With -i and -s sudo has that
+// shell read the command: it writes a backslash in front of every other sign, which removes line breaks, but not in front of $.
+func encodeScript(script []string) []string {
+	var set strings.Builder
+	for _, word := range script[4:] {
+		quoted, err := syntax.Quote(word, syntax.LangPOSIX)
+		if err != nil { // not text: no program finds it then either
+			quoted = "''"
+		}
+		set.WriteString(" " + quoted)
+	}
+	var code strings.Builder
+	for _, b := range []byte("set --" + set.String() + "\n" + script[2]) {
+		if 'a' <= b && b <= 'z' || b == ' ' {
+			code.WriteByte(b)
+		} else {
+			fmt.Fprintf(&code, `\%03o`, b)
+		}
+	}
+	return []string{script[0], "-c", "eval \"`printf '" + code.String() + "'`\"", script[3]}
 }
 
 // startDirectly starts the agent as the user without anybody's help.

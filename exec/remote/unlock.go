@@ -63,7 +63,7 @@ func (l *Pool) askPassword(ctx context.Context, as purpose, job *exec.Job, wrong
 	if as.dry && l.unanswered {
 		return false // looking ahead is not worth a question for every step
 	}
-	why := &PasswordError{Become: exec.Become{User: job.Become.User, Method: job.Become.Method}, Wrong: wrong}
+	why := &PasswordError{Become: exec.Become{User: job.Become.User, Method: job.Become.Method, Flags: job.Become.Flags}, Wrong: wrong}
 	if job.Host != nil {
 		why.Host, why.Login = job.Host.Name, job.Host.User
 	}
@@ -134,9 +134,9 @@ func (l *Pool) forgetPassword(who place) {
 
 func (l *Pool) readyFor(ctx context.Context, job *exec.Job) error {
 	if job.Host != nil {
-		return l.ReadyOn(ctx, *job.Host, exec.Become{User: job.Become.User, Method: job.Become.Method})
+		return l.ReadyOn(ctx, *job.Host, exec.Become{User: job.Become.User, Method: job.Become.Method, Flags: job.Become.Flags})
 	}
-	return l.Ready(ctx, exec.Become{User: job.Become.User, Method: job.Become.Method})
+	return l.Ready(ctx, exec.Become{User: job.Become.User, Method: job.Become.Method, Flags: job.Become.Flags})
 }
 
 // forAll takes a password that is right on one host for that of the others, as one that is asked for ahead is. su asks for that of

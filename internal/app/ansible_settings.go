@@ -29,6 +29,7 @@ var honoured = map[string]string{
 	"defaults.vault_identity_list": "ANSIBLE_VAULT_IDENTITY_LIST",
 	"privilege_escalation.become":  "ANSIBLE_BECOME", "privilege_escalation.become_user": "ANSIBLE_BECOME_USER",
 	"privilege_escalation.become_method":   "ANSIBLE_BECOME_METHOD",
+	"privilege_escalation.become_flags":    "ANSIBLE_BECOME_FLAGS",
 	"privilege_escalation.become_ask_pass": "ANSIBLE_BECOME_ASK_PASS",
 	"ssh_connection.ssh_args":              "ANSIBLE_SSH_ARGS", "ssh_connection.ssh_common_args": "ANSIBLE_SSH_COMMON_ARGS",
 	"ssh_connection.ssh_extra_args": "ANSIBLE_SSH_EXTRA_ARGS",
@@ -167,6 +168,7 @@ func (s AnsibleSettings) Apply(o *plan.Options) error {
 	keep(failed)
 	o.Login.Become = o.Login.Become || become
 	text(&o.Login.BecomeUser, "privilege_escalation.become_user")
+	text(&o.Login.BecomeFlags, "privilege_escalation.become_flags")
 	method, failed := s.word("privilege_escalation.become_method", "", "sudo", "su", "doas")
 	keep(failed)
 	if o.Login.BecomeMethod == "" {

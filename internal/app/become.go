@@ -86,7 +86,7 @@ func Becoming(p *plan.Plan) []becomer {
 			s.Conn != nil || s.BringsPassword() {
 			continue
 		}
-		b := exec.Become{User: s.Become.User, Method: s.Become.Method}
+		b := exec.Become{User: s.Become.User, Method: s.Become.Method, Flags: s.Become.Flags}
 		if _, known := at[b]; !known {
 			at[b] = len(list)
 			list = append(list, becomer{Become: b})

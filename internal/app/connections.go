@@ -156,7 +156,7 @@ func probeJob(q *plan.Probe, call *plan.Call) *exec.Job {
 		job.Details = &exec.StepDetails{Name: args.Plugin.Action, Host: q.Host}
 	}
 	if q.Become != nil {
-		job.Become = &exec.Become{User: q.Become.User, Method: q.Become.Method, Password: q.BecomePassword}
+		job.Become = &exec.Become{User: q.Become.User, Method: q.Become.Method, Flags: q.Become.Flags, Password: q.BecomePassword}
 	}
 	return job
 }

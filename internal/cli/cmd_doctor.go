@@ -259,7 +259,7 @@ var ways = map[string]string{
 	"defaults.invalid_task_attribute_failed": "unknown keys are always mistakes",
 	"defaults.precedence":                    "the order of variables is fixed",
 	"privilege_escalation.become_exe":        "`become_method` is sudo, su or doas",
-	"privilege_escalation.become_flags":      "what sudo allows is set in sudoers",
+	"sudo_become_plugin.flags":               "write `become_flags` in [privilege_escalation]",
 }
 
 // usuals are the values with which a setting changes nothing.
@@ -269,7 +269,7 @@ var usuals = map[string][]string{
 	"defaults.private_role_vars": {"false"}, "defaults.task_timeout": {"0"},
 	"defaults.executable": {"/bin/sh"}, "defaults.invalid_task_attribute_failed": {"true"},
 	"ssh_connection.scp_if_ssh": {"smart", "true", "false"}, "ssh_connection.retries": {"0"},
-	"privilege_escalation.become_exe": {"sudo"}, "privilege_escalation.become_flags": {"-h -s -n"},
+	"privilege_escalation.become_exe": {"sudo"}, "sudo_become_plugin.flags": {"-h -s -n"},
 }
 
 // isUsual reports whether a setting changes nothing, or nothing that moon does not do as well.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"moon/exec/becoming"
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
@@ -227,6 +228,7 @@ func (b *Bound) become(call *plan.Call, r *plan.Renderer) {
 		return
 	}
 	b.becomeBy(call, r)
+	b.becomeWith(call, r)
 	if k.BecomeUser.IsZero() {
 		return
 	}
@@ -235,7 +237,7 @@ func (b *Bound) become(call *plan.Call, r *plan.Renderer) {
 		message, hint := plan.NotUser("`become_user:`", user)
 		r.Report(diag.Diagnostic{Pos: k.BecomeUser.Pos(), Message: message, Hint: hint})
 	}
-	call.Become = &plan.Become{User: user, Method: call.Become.Method}
+	call.Become = &plan.Become{User: user, Method: call.Become.Method, Flags: call.Become.Flags}
 	// Only without a connection: who moon is here says nothing about another machine.
 	if user == b.plan.Basis.O.User && b.Step.Conn == nil {
 		call.Become = nil
@@ -256,7 +258,27 @@ func (b *Bound) becomeBy(call *plan.Call, r *plan.Renderer) {
 			Pos: written.Pos(), Message: "the become method `" + method + "` is not supported", Hint: "moon has " + strings.Join(vars.BecomeMethods, ", "),
 		})
 	default:
-		call.Become = &plan.Become{User: call.Become.User, Method: method}
+		call.Become = &plan.Become{User: call.Become.User, Method: method, Flags: call.Become.Flags}
+	}
+}
+
+// becomeWith says with which further arguments it does, where they, or the method, are only known now.
+func (b *Bound) becomeWith(call *plan.Call, r *plan.Renderer) {
+	for _, v := range b.Step.Task.BecomeFlags {
+		got := r.Value(v)
+		if len(r.Missing) > 0 || r.Failed {
+			return
+		}
+		if _, omitted := got.(value.Omitted); omitted || got == nil {
+			continue
+		}
+		kept, err := becoming.Read(call.Become.Method, value.Text(value.Plain(got)))
+		if refused, ok := errors.AsType[*becoming.FlagsError](err); ok {
+			r.Report(diag.Diagnostic{Pos: v.Pos(), Message: "`become_flags`: " + refused.Message, Hint: refused.Hint})
+			return
+		}
+		call.Become = &plan.Become{User: call.Become.User, Method: call.Become.Method, Flags: kept}
+		return
 	}
 }
 

@@ -61,7 +61,7 @@ func (b *Bound) Place() *Place {
 		case !ok || user == b.plan.Basis.O.User:
 			p.Become = nil
 		default:
-			p.Become = &plan.Become{User: user, Method: p.Become.Method}
+			p.Become = &plan.Become{User: user, Method: p.Become.Method, Flags: p.Become.Flags}
 		}
 	}
 	return p

@@ -198,7 +198,7 @@ func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, 
 		c := &taskContext{
 			scope: scope, file: in.file, dir: in.dir, chain: in.chain, tags: tags, when: in.when,
 			env: pl.Env, modules: pl.ModuleDefaults, approves: pl.Approves,
-			become: connect.Become{Yes: pl.Become, User: pl.BecomeUser, Method: pl.BecomeHow},
+			become: connect.Become{Yes: pl.Become, User: pl.BecomeUser, Method: pl.BecomeHow, Flags: connect.FlagsIn(pl.BecomeFlags)},
 		}
 		c.form, c.pos, c.on, c.play, c.scene, c.handlers = p.onHosts, pl.Pos, m, play, &sc, play.handlers
 		c.link = connect.Link{}.With(pl.Connection, pl.RemoteUser, pl.Port)

@@ -74,6 +74,7 @@ func playTable() []PlayKey {
 		one("become", "a boolean", "run as another user", func(pl *Play) *Value { return &pl.Become }),
 		one("become_user", "text", "the user to become (root)", func(pl *Play) *Value { return &pl.BecomeUser }),
 		one("become_method", "text", "sudo, su or doas", func(pl *Play) *Value { return &pl.BecomeHow }),
+		one("become_flags", "text", "further arguments of it", func(pl *Play) *Value { return &pl.BecomeFlags }),
 		{
 			Name: "environment", Doc: "environment variables: a map, a template that returns one, or a list of them",
 			set: func(p playsParser, pl *Play, e Entry) { pl.Env = p.readEnvironment(e) },
@@ -115,7 +116,6 @@ func playTable() []PlayKey {
 		// Known, so that the message says what to do instead.
 		// The hints are those of tasks, so that they are written once.
 		{Name: "debugger", later: playForm.keys["debugger"].later},
-		{Name: "become_flags", later: playForm.keys["become_flags"].later},
 		{Name: "become_exe", later: playForm.keys["become_exe"].later},
 		{Name: "gather_timeout", later: "remove it; facts are asked for once, when the connection is made"},
 		{Name: "fact_path", later: "local facts are read from /etc/ansible/facts.d"},
@@ -557,10 +557,10 @@ func (p playsParser) readRoles(e Entry) []*Task {
 
 // roleKeys are the keys of a task that a role entry can have. All others are parameters.
 var roleKeys = []string{
-	"when", "tags", "vars", "become", "become_user", "become_method", "environment", "delegate_to", "delegate_facts", "run_once",
+	"when", "tags", "vars", "become", "become_user", "become_method", "become_flags", "environment", "delegate_to", "delegate_facts", "run_once",
 	"ignore_errors",
 	"ignore_unreachable", "any_errors_fatal", "no_log", "check_mode", "diff", "connection", "remote_user", "port", "timeout", "collections",
-	"throttle", "module_defaults", "debugger", "become_flags", "become_exe",
+	"throttle", "module_defaults", "debugger", "become_exe",
 }
 
 func (p playsParser) roleEntry(item Value) *Task {

@@ -140,7 +140,10 @@ func init() {
 			set: func(p *parser, t *Task, e Entry) { t.ModuleDefaults = p.readModuleDefaults(e) },
 		},
 		{Name: "debugger", on: onAnything, later: "`moon tui` stops at failures, and at breakpoints"},
-		{Name: "become_flags", on: onAnything, later: "remove it; what sudo allows is set in sudoers"},
+		{
+			Name: "become_flags", on: onInherits, Doc: "further arguments of sudo, su or doas",
+			set: setText(func(t *Task, v Value) { t.ownKeys().BecomeFlags = v }),
+		},
 		{Name: "become_exe", on: onAnything, later: "remove it; `become_method` is sudo, su or doas"},
 	}...)
 	// Behind the list is complete: an append may move it, and the pointers would be lost.
@@ -217,7 +220,7 @@ func (p *parser) plainBool(key string, v Value) {
 
 // textKeys are the keys of a task, and of a play, whose value is text.
 var textKeys = []string{
-	"name", "creates", "removes", "unless", "onlyif", "cwd", "chdir", "become_user", "become_method", "delegate_to", "connection",
+	"name", "creates", "removes", "unless", "onlyif", "cwd", "chdir", "become_user", "become_method", "become_flags", "delegate_to", "connection",
 	"remote_user", "user", "hosts",
 }
 

@@ -90,6 +90,7 @@ type Play struct {
 	Become      Value
 	BecomeUser  Value
 	BecomeHow   Value
+	BecomeFlags Value
 	Env         []Value // maps, or templates that give one
 	CheckMode   Value
 	Diff        Value
@@ -244,6 +245,7 @@ type Seldom struct {
 	Become      Value
 	BecomeUser  Value
 	BecomeHow   Value
+	BecomeFlags Value
 	Confirm     Value
 	Confirmers  *people.Demand // nil: any user who attends the run
 	NoLog       Value

@@ -40,6 +40,7 @@ type Maker struct {
 type Become struct {
 	User   string `json:"user"`
 	Method string `json:"method,omitempty"`
+	Flags  string `json:"flags,omitempty"`
 }
 
 // Record is a line of a playbook's state: the end of a step that made something, or what became of things since.

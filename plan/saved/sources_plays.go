@@ -30,6 +30,7 @@ type PlaySources struct {
 	Become        bool              `json:"become,omitempty"`
 	BecomeUser    string            `json:"become_user,omitempty"`
 	BecomeMethod  string            `json:"become_method,omitempty"`
+	BecomeFlags   string            `json:"become_flags,omitempty"`
 	SSHArgs       string            `json:"ssh_args,omitempty"`
 	SSHLends      string            `json:"ssh_lends,omitempty"`
 	SSHFiles      []plan.Input      `json:"ssh_files,omitempty"`
@@ -79,7 +80,8 @@ func playsOf(p *plan.Plan) (PlaySources, error) {
 		Limit: o.Hosts.Limit, ForceHandlers: o.Mode.ForceHandlers, NoConnect: o.Hosts.NoConnect, RemoteUser: o.Login.User,
 		PrivateKey: o.Login.PrivateKey,
 		Connection: o.Login.Connection, Become: o.Login.Become, BecomeUser: o.Login.BecomeUser, BecomeMethod: o.Login.BecomeMethod,
-		SSHArgs: o.Login.SSHArgs, SSHLends: o.Login.Steers, SSHFiles: o.Login.Steering, Excluded: o.Facts.Excluded,
+		BecomeFlags: o.Login.BecomeFlags,
+		SSHArgs:     o.Login.SSHArgs, SSHLends: o.Login.Steers, SSHFiles: o.Login.Steering, Excluded: o.Facts.Excluded,
 		NoFacts: o.Mode.NoFacts, Smart: o.Mode.Smart, FactsApart: o.Mode.FactsApart, FactFiles: o.Mode.FactFiles,
 		AnyFatal: o.Mode.AnyFatal, Strategy: o.Mode.Strategy, MergeMaps: o.Mode.MergeMaps,
 		Timeout: o.Login.Timeout, Port: o.Login.Port, AnyHostKey: o.Login.AnyHostKey,
@@ -197,6 +199,7 @@ func (s *PlaySources) options(abs func(string) string, o *plan.Options) {
 	o.Facts.Excluded = s.Excluded
 	o.Login.User, o.Login.PrivateKey, o.Login.Connection = s.RemoteUser, s.PrivateKey, s.Connection
 	o.Login.Become, o.Login.BecomeUser, o.Login.BecomeMethod, o.Login.SSHArgs = s.Become, s.BecomeUser, s.BecomeMethod, s.SSHArgs
+	o.Login.BecomeFlags = s.BecomeFlags
 	o.Login.Steers, o.Login.Steering = s.SSHLends, s.SSHFiles
 	o.RolesPath, o.ModulePath = paths(s.RolesPath, abs), paths(s.ModulePath, abs)
 	o.Mode.NoFacts, o.Mode.AnyFatal, o.Mode.Strategy, o.Mode.MergeMaps = s.NoFacts, s.AnyFatal, s.Strategy, s.MergeMaps

@@ -144,7 +144,7 @@ func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
 	}
 	maps.Copy(f, s.Policy)
 	if b := s.Become; b != nil {
-		f["become"] = (&plan.Become{User: b.User, Method: b.Method}).String()
+		f["become"] = (&plan.Become{User: b.User, Method: b.Method, Flags: b.Flags}).String()
 	}
 	if s.Undo != nil {
 		setField(f, "undo", s.Undo.Action)

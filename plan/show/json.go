@@ -179,6 +179,7 @@ type gateJSON struct {
 type becomeJSON struct {
 	User   string `json:"user"`
 	Method string `json:"method"`
+	Flags  string `json:"flags,omitempty"`
 }
 
 type pluginJSON struct {
@@ -501,7 +502,7 @@ func stepDocument(p *plan.Plan, s *plan.Step) stepJSON {
 		j.Args = map[string]any{}
 	}
 	if s.Become != nil {
-		j.Become = &becomeJSON{s.Become.User, s.Become.Method}
+		j.Become = &becomeJSON{s.Become.User, s.Become.Method, s.Become.Flags}
 	}
 	if s.Undo != nil {
 		j.Undo = &undoJSON{Action: s.Undo.Action, Args: map[string]any{}}

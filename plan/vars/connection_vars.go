@@ -56,6 +56,7 @@ var ConnectionVariables = []ConnectionVariable{
 		Doc:   "whether and how steps run as another user; also `become:`, `become_method:` and `-b`",
 	},
 	{Names: becomeNames("user"), Doc: "the user to become; also `become_user:`. Those of a method count only with that method"},
+	{Names: becomeNames("flags"), Doc: "further arguments of sudo, su or doas; also `become_flags:`. moon gives `-n` and `-S` itself, as they are needed"},
 	{Names: becomeNames("password"), Doc: "the password for it"},
 	{Names: becomeNames("pass"), Doc: "the same"},
 	{Names: []string{PythonName}, Doc: "what runs [modules in Python](plugins.md#modules-written-for-ansible) there"},
@@ -142,11 +143,6 @@ var ConnectionVariables = []ConnectionVariable{
 	{
 		Names: becomeNames("exe"), Honour: Unhonoured, Only: Becoming, usual: []string{"sudo", "su", "doas"},
 		Doc: "the program is found by its name in PATH; put the one to use first there",
-	},
-	{
-		Names: becomeNames("flags"), Honour: Unhonoured, Only: Becoming,
-		usual: []string{"-H", "-n", "-S", "-H -S", "-H -S -n", "-H -n", "-S -n"},
-		Doc:   "put what is wanted into the settings of sudo or doas, or write the command with them as a step",
 	},
 	{
 		Names: ofPods("host", "username", "user", "password", "token", "client_cert", "client_key", "cert_file", "key_file", "ca_cert",

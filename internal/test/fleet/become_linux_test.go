@@ -249,6 +249,26 @@ func TestBecome(t *testing.T) {
 		code, out := p.run("run", p.asBob(t, "sudo"))
 		p.worked(t, code, out)
 	})
+	t.Run("flags", func(t *testing.T) {
+		p.sudoers(t, "ADA ALL=(ALL) NOPASSWD:SETENV: ALL\n")
+		code, out := p.run("run", p.file(t, "playbook.yml", `
+- hosts: localhost
+  gather_facts: false
+  become: true
+  become_user: BOB
+  tasks:
+    - shell: echo "plain $SECRET_HERS."
+    - shell: echo "kept $SECRET_HERS."
+      become_flags: -E -H
+    - shell: echo "login $HOME $SECRET_HERS."
+      become_flags: -nSi
+`))
+		for _, want := range []string{"  | plain .\n", "  | kept hers.\n", "  | login " + p.bob.HomeDir + " .\n"} {
+			if code != 0 || !strings.Contains(out, want) {
+				t.Errorf("exit %d, without %q\n%s", code, want, out)
+			}
+		}
+	})
 	t.Run("nobody to ask", func(t *testing.T) {
 		p.sudoers(t, "ADA ALL=(ALL) ALL\n")
 		code, out := p.run("run", p.asBob(t, "sudo"))

@@ -127,7 +127,7 @@ func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
 		d.text("incremental", plan.Texts(t.Sources)+"\n\n"+plan.Texts(t.Generates))
 	}
 	if s.Become != nil {
-		d.text("become", s.Become.User+" "+s.Become.Method)
+		d.text("become", strings.TrimSuffix(s.Become.User+" "+s.Become.Method+" "+s.Become.Flags, " "))
 	}
 	if s.Undo != nil {
 		d.value("undo "+s.Undo.Action, []any{plan.Plain(t.Undo.Args), plan.Plain(t.Undo.ExtraArgs), plan.Plain(t.Undo.Env)})

@@ -14,7 +14,24 @@ import (
 )
 
 // Become is who a step runs as, as written on it or around it; the nearest of each key counts.
-type Become struct{ Yes, User, Method playbook.Value }
+type Become struct {
+	Yes, User, Method playbook.Value
+	Flags             *Flags // nil: none are written
+}
+
+// Flags are the further arguments of a method, as written in one place, and those further out, which count where these are omitted.
+type Flags struct {
+	Written playbook.Value
+	Outer   *Flags
+}
+
+// FlagsIn are those that a play has; nil if it has none.
+func FlagsIn(v playbook.Value) *Flags {
+	if v.IsZero() {
+		return nil
+	}
+	return &Flags{Written: v}
+}
 
 // With is that with what is written on a task.
 func (b Become) With(t *playbook.Task) Become {
@@ -26,6 +43,9 @@ func (b Become) With(t *playbook.Task) Become {
 	}
 	if !t.BecomeHow.IsZero() {
 		b.Method = t.BecomeHow
+	}
+	if !t.BecomeFlags.IsZero() {
+		b.Flags = &Flags{t.BecomeFlags, b.Flags}
 	}
 	return b
 }
@@ -157,7 +177,7 @@ func (c *Connector) BecomeOnHost(s *plan.Step, k *plan.Task, place Place, host s
 	}
 	// If only ssh knows who logs in, the user may be another one.
 	if user != there || there == "" || !k.BecomeUser.IsZero() {
-		s.Become = &plan.Become{User: user, Method: method}
+		s.Become = &plan.Become{User: user, Method: method, Flags: c.becomeFlags(k, place, method, e, r)}
 		c.warnIgnored(place, e, vars.Becoming)
 	}
 }

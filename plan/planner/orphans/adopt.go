@@ -29,7 +29,7 @@ func Adopted(s *plan.Step) (list []prior.Thing) {
 			},
 		}
 		if s.Become != nil {
-			t.Become = &prior.Become{User: s.Become.User, Method: s.Become.Method}
+			t.Become = &prior.Become{User: s.Become.User, Method: s.Become.Method, Flags: s.Become.Flags}
 		}
 		list = append(list, t)
 	}

@@ -68,6 +68,9 @@ func Task(o *plan.Orphan, root string, edited bool) (*playbook.Task, error) {
 		if task.BecomeUser, err = playbook.WrittenData(at, b.User); err == nil && b.Method != "" {
 			task.BecomeHow, err = playbook.WrittenData(at, b.Method)
 		}
+		if err == nil && b.Flags != "" {
+			task.BecomeFlags, err = playbook.WrittenData(at, b.Flags)
+		}
 	}
 	return task, err
 }
