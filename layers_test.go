@@ -222,7 +222,7 @@ var layers = map[string][]string{
 	"plan/planner/additions": {"exec/spec", "internal/diag", "plan", "plan/inventory", "plan/planner/problems", "plan/vars"},
 	"plan/planner/bindings":  {"internal/diag", "plan", "plan/eval/value", "plan/planner/compile", "plan/planner/known", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/sequence", "plan/vars"},
 	"plan/planner/choice":    {"internal/suggest", "plan/selector", "internal/diag", "plan"},
-	"plan/planner/compile":   {"plan/unequal", "internal/pattern", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
+	"plan/planner/compile":   {"plan/eval/lookups", "plan/unequal", "internal/pattern", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
 	"plan/planner/conceal":   {"exec/spec", "internal/diag", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/source", "secret"},
 	"plan/planner/connect":   {"exec/becoming", "exec/spec", "exec/sshargs", "internal/diag", "plan", "plan/inventory", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret", "exec/way", "internal/suggest"},
 	"plan/planner/defaults":  {"exec/spec", "internal/diag", "internal/suggest", "plan", "plan/collection", "plan/eval/value", "plan/planner/compile", "plan/planner/known", "plan/planner/library", "plan/planner/problems", "plan/playbook"},

@@ -75,6 +75,15 @@ func Searches(full string) bool {
 	return false
 }
 
+// RendersTemplates reports whether an action is a module whose action plugin makes its `definition` of the files that `template` names.
+func (a *Action) RendersTemplates() bool {
+	if a.Plugin == nil || a.Plugin.Documented == nil {
+		return false
+	}
+	module := a.Plugin.Module[strings.LastIndex(a.Plugin.Module, ".")+1:]
+	return module == "k8s" && Searches(a.Plugin.Name+"."+module)
+}
+
 // checkSearched finds arguments of such a module whose files its action plugin would look for.
 func checkSearched(full string, args map[string]any) (problems []Problem) {
 	if !Searches(full) {
@@ -82,7 +91,7 @@ func checkSearched(full string, args map[string]any) (problems []Problem) {
 	}
 	if args["template"] != nil {
 		problems = append(problems, Problem{
-			"template", "`template` is rendered by an action plugin of the collection, and moon runs only the module",
+			"template", "`template` is rendered by an action plugin of the collection, and moon does that only for `k8s`, if the task has no `definition` and `template` no `{% %}`",
 			"render it for `definition`: \"{{ lookup('template', 'x.yml.j2') | from_yaml_all | list }}\"",
 		})
 	}

@@ -24,6 +24,8 @@ func disk() call.World {
 		"templates/t.j2": "<{{ name }}{{ extra | default('') }}>\n", "templates/loop.j2": "{% include 'loop.j2' %}",
 		"templates/outer.j2": "{% for x in lst %}{% include 'inner.j2' %}{% endfor %}", "templates/inner.j2": "[{{ x }}]\n",
 		"templates/bad.j2": "a\n{{ nope }}\n", "templates/wrong.j2": "{% if %}", "templates/list.j2": "{{ lst }}",
+		"templates/one.yml.j2": "a: {{ 1 }}\n---\nb: [2]\n---\n", "templates/none.yml.j2": "---\n", "templates/wrong.yml.j2": "a: [",
+		"templates/own.yml.j2": "[% if true %]\na: << 3 >>\n[% endif %]\n",
 	}
 	return call.World{
 		File: func(_ value.Env, dir, name string) (string, error) {
@@ -136,6 +138,28 @@ func TestLookupLater(t *testing.T) {
 	items, missing, err := e.LookupItems(world(), "lines", []any{"date"}, "")
 	if items != nil || len(missing) != 1 || err != nil {
 		t.Errorf("%v %v %v", items, missing, err)
+	}
+}
+
+// What `template` of kubernetes.core.k8s names is rendered to the documents that its files have.
+func TestLookupDefinitions(t *testing.T) {
+	t.Parallel()
+	e := worldly()
+	for terms, want := range map[string]string{
+		"'one.yml.j2'": "[{'a': 1}, {'b': [2]}]",
+		"['one.yml.j2', {'path': 'one.yml.j2', 'newline_sequence': '\\r\\n'}]":                                                                     "[{'a': 1}, {'b': [2]}, {'a': 1}, {'b': [2]}]",
+		"{'path': 'own.yml.j2', 'block_start_string': '[%', 'block_end_string': '%]', 'variable_start_string': '<<', 'variable_end_string': '>>'}": "[{'a': 3}]",
+		"{'path': 'one.yml.j2', 'newline_sequence': 'x'}":                                                                                          "`newline_sequence` must be",
+		"{'trim_blocks': false}": "a template needs its `path`",
+		"3":                      "a template is a path, or a map with `path`; this is a number",
+		"'none.yml.j2'":          "the templates render to nothing",
+		"'wrong.yml.j2'":         "wrong.yml.j2: the text is not YAML",
+		"'nowhere.yml.j2'":       "no file `nowhere.yml.j2`",
+	} {
+		got, err := pythonText(e, world(), "{{ query('kubernetes.core.k8s.template', "+terms+") }}")
+		if got != want && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, %v; want %s", terms, got, err, want)
+		}
 	}
 }
 

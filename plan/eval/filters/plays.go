@@ -43,7 +43,7 @@ func playFilters() map[string]*Filter {
 		"normpath":       {Run: onText(path.Clean)},
 		"commonpath":     {Run: filterCommonPath},
 		"to_uuid":        {Params: jinja.Takes("namespace?"), Run: filterUUID},
-		"from_yaml_all":  {Run: filterFromYAMLAll},
+		"from_yaml_all":  {Run: FromYAMLAll},
 		"json_query":     {Params: jinja.Takes("expr"), Run: filterJSONQuery},
 	}
 }
@@ -466,7 +466,8 @@ func filterUUID(c *call.Input) (any, error) {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:]), nil
 }
 
-func filterFromYAMLAll(c *call.Input) (any, error) {
+// FromYAMLAll is from_yaml_all.
+func FromYAMLAll(c *call.Input) (any, error) {
 	s, ok := c.Value.(string)
 	if !ok {
 		return c.Value, nil

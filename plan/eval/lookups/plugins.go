@@ -105,6 +105,9 @@ func findOwn(name string) (plugin, *value.Error) {
 	if p, ok := plugins[name]; ok {
 		return p, nil
 	}
+	if name == Definitions { // which stands in no playbook
+		return plugin{Run: lookupDefinitions}, nil
+	}
 	if reason, ok := refusedPlugins[name]; ok {
 		return plugin{}, &value.Error{Kind: value.Failure, Message: "the lookup `" + name + "` is not available: " + reason, Offset: -1}
 	}

@@ -424,7 +424,7 @@ func (c *Compiler) arguments(a *spec.Action, t *playbook.Task, chain []string) (
 	if t.ExtraArgs.Kind() == playbook.Map {
 		args = append(args, c.mapArguments(a.Name, a.Open, a.Field, t.ExtraArgs, plan.FieldNames(a.Fields()), chain)...)
 	}
-	return c.once(args, a, chain), true
+	return c.renderDefinition(c.once(args, a, chain), a, chain), true
 }
 
 // once reports arguments that are given twice: an alias and its name are one. Modules take the alias that they list last, with a warning;
