@@ -1,6 +1,7 @@
 package lookups
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -184,6 +185,9 @@ func lookupSubelements(c *call.Input, terms []any) ([]any, error) {
 		// Ansible takes a map for the list of its values.
 		terms = append([]any{value.ValuesOf(terms[0])}, terms[1:]...)
 	}
+	if items, ok := terms[0].([]any); ok { // results of a loop whose rounds were skipped in part
+		terms = append([]any{slices.DeleteFunc(slices.Clone(items), isSkippedItem)}, terms[1:]...)
+	}
 	in := &call.Input{Scope: c.Scope, Name: c.Name, Value: terms[0], Args: []any{terms[1], call.Unset{}}}
 	if len(terms) == 3 {
 		options, ok := value.MapOf(terms[2])
@@ -196,9 +200,46 @@ func lookupSubelements(c *call.Input, terms []any) ([]any, error) {
 			in.Args[1] = map[string]any{"skip_missing": value.SaysYes(skip)}
 		}
 	}
-	rows, err := filters.Subelements(in)
+	made, err := filters.Subelements(in)
 	if err != nil {
 		return nil, err
 	}
-	return rows.([]any), nil
+	rows := made.([]any)
+	// Unlike the filter, the lookup takes the list out of its item.
+	path := strings.Split(c.Print(terms[1]), ".")
+	for i, row := range rows {
+		pair := row.([]any)
+		rows[i] = []any{withoutEntry(pair[0], path), pair[1]}
+	}
+	return rows, nil
+}
+
+// isSkippedItem reports whether an item is the result of a round that was skipped.
+func isSkippedItem(item any) bool {
+	skipped, ok := value.EntryOf(item, "skipped")
+	return ok && value.Truthy(skipped)
+}
+
+// withoutEntry is a map without what stands under a path; the map itself keeps it.
+func withoutEntry(m any, path []string) any {
+	if _, ok := value.MapOf(m); !ok {
+		return m
+	}
+	kept := value.NewDict(0)
+	for _, key := range value.KeysOf(m) {
+		v, _ := value.EntryOf(m, key)
+		switch {
+		case key != path[0]:
+		case len(path) == 1:
+			continue
+		default:
+			v = withoutEntry(v, path[1:])
+		}
+		kept.SetNamed(key, value.KeyOf(m, key), v)
+	}
+	if _, ordered := m.(*value.Dict); !ordered {
+		plain, _ := value.MapOf(kept)
+		return plain
+	}
+	return kept
 }
