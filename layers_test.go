@@ -164,23 +164,24 @@ var layers = map[string][]string{
 		"plan/found", "plan/playbook",
 		"plan/vars", "internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "engine/control", "events/rundir", "internal/app/statedir", "internal/factcache", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
-	"embed":                    {"engine", "engine/graph", "events", "events/fact", "events/rundir", "exec/action", "exec/agent", "exec/facts", "exec/remote", "internal/app", "internal/app/statedir", "internal/build", "internal/diag", "plan", "plan/called", "plan/show"}, // moon without a terminal, for other programs: it knows no commands
-	"examples/embed":           {"embed", "events"},                                                                                                                                                                                                                            // a program outside of the tree: what it may import, anyone may
-	"internal/report/otlp":     {"events", "internal/report/reading", "plan"},                                                                                                                                                                                                  // spans and requests: it waits for nobody
-	"internal/report/reading":  {"events", "events/steplog", "internal/termtext", "plan", "tui/status"},                                                                                                                                                                        // takes in, and writes nothing
-	"internal/report/html":     {"events", "internal/report/reading", "internal/termtext", "tui/status"},
-	"internal/report/markdown": {"events", "internal/report/reading", "internal/termtext", "tui/status"},
-	"internal/report/schemas":  {"engine/graph", "events", "internal/people", "plan", "plan/show", "tui/plain"},                                             // types and words: it writes none of what it describes
-	"internal/launch":          {"engine/history", "events", "internal/diag", "internal/termtext", "plan/playbook", "tui/plain"},                            // files and runs: it plans nothing
-	"internal/watch":           {},                                                                                                                          // files, and who waits for them
-	"internal/factcache":       {"events", "exec", "exec/spec", "plan", "plan/eval/value", "plan/found", "plan/vars"},                                       // files of facts: it gathers none
-	"internal/install":         {"exec/fsys", "exec/process", "internal/diag", "internal/suggest", "plan/playbook"},                                         // requirements and files: it knows no plans
-	"internal/series":          {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
-	"internal/app/statedir":    {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
-	"internal/cli/installing":  {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
-	"internal/cli/starting":    {"engine/history", "internal/app", "internal/launch", "themes", "tui/draw", "tui/looks", "tui/picker"},
-	"internal/cli/targets":     {"internal/pattern", "internal/termtext", "plan"}, // words of a call, and what they may be
-	"internal/cli/modules":     {"internal/diag", "plan/collection", "plan/playbook"},
+	"embed":                     {"engine", "engine/graph", "events", "events/fact", "events/rundir", "exec/action", "exec/agent", "exec/facts", "exec/remote", "internal/app", "internal/app/statedir", "internal/build", "internal/diag", "plan", "plan/called", "plan/show"}, // moon without a terminal, for other programs: it knows no commands
+	"examples/embed":            {"embed", "events"},                                                                                                                                                                                                                            // a program outside of the tree: what it may import, anyone may
+	"internal/report/otlp":      {"events", "internal/report/reading", "plan"},                                                                                                                                                                                                  // spans and requests: it waits for nobody
+	"internal/report/reading":   {"events", "events/steplog", "internal/termtext", "plan", "tui/status"},                                                                                                                                                                        // takes in, and writes nothing
+	"internal/report/comparing": {"internal/report/reading", "plan/counterpart", "plan/show"},                                                                                                                                                                                   // two runs that have been: it changes neither
+	"internal/report/html":      {"events", "internal/report/reading", "internal/termtext", "tui/status"},
+	"internal/report/markdown":  {"events", "internal/report/reading", "internal/termtext", "tui/status"},
+	"internal/report/schemas":   {"engine/graph", "events", "internal/people", "plan", "plan/show", "tui/plain"},                                             // types and words: it writes none of what it describes
+	"internal/launch":           {"engine/history", "events", "internal/diag", "internal/termtext", "plan/playbook", "tui/plain"},                            // files and runs: it plans nothing
+	"internal/watch":            {},                                                                                                                          // files, and who waits for them
+	"internal/factcache":        {"events", "exec", "exec/spec", "plan", "plan/eval/value", "plan/found", "plan/vars"},                                       // files of facts: it gathers none
+	"internal/install":          {"exec/fsys", "exec/process", "internal/diag", "internal/suggest", "plan/playbook"},                                         // requirements and files: it knows no plans
+	"internal/series":           {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
+	"internal/app/statedir":     {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
+	"internal/cli/installing":   {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
+	"internal/cli/starting":     {"engine/history", "internal/app", "internal/launch", "themes", "tui/draw", "tui/looks", "tui/picker"},
+	"internal/cli/targets":      {"internal/pattern", "internal/termtext", "plan"}, // words of a call, and what they may be
+	"internal/cli/modules":      {"internal/diag", "plan/collection", "plan/playbook"},
 	// A module of its own, which moon does not need.
 	"nats/link":     {}, // names and a connection
 	"nats/record":   {"engine/control", "engine/journal", "events", "events/rundir", "events/steplog", "nats/link"},
@@ -206,7 +207,7 @@ var layers = map[string][]string{
 	"internal/cli/manual":     {"internal/app", "internal/build", "internal/suggest"}, // the commands as others read them: it plans nothing
 	"internal/cli/reference":  {"exec/facts", "exec/remote", "exec/spec", "internal/app", "internal/build", "internal/suggest", "internal/report/schemas", "internal/termtext", "plan/schema"},
 	"internal/cli": {
-		"internal/report/reading",
+		"internal/report/comparing", "internal/report/reading",
 		"exec/agent", "internal/build",
 		"plan/called",
 		"internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/replanning", "internal/cli/targets",
