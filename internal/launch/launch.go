@@ -180,8 +180,11 @@ func read(path string) (about string, ok bool) {
 	case playbook.Map:
 		_, steps := root.Get("steps")
 		_, plays := root.Get("plays")
-		name, _ := root.Get("name")
-		return firstLine(name.Text()), steps || plays
+		about, described := root.Get("description")
+		if !described {
+			about, _ = root.Get("name")
+		}
+		return firstLine(about.Text()), steps || plays
 	case playbook.List:
 		return aboutPlays(root.Items())
 	}
