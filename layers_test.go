@@ -105,6 +105,7 @@ var layers = map[string][]string{
 	"tui/known":    {"plan/hostnames", "events", "internal/diag", "plan", "tui/debugger", "tui/draw", "tui/feed", "tui/status", "tui/tree"},                                                    // the run, and no cursor
 	"tui/pane":     {"plan/hostnames", "events", "events/steplog", "internal/diag", "plan", "themes", "tui/draw", "tui/feed", "tui/keymap", "tui/known", "tui/status", "tui/tree", "tui/view"}, // shows; it must not know the model
 	"tui/frame":    {"tui/draw", "tui/feed", "tui/keymap", "tui/pane", "tui/view", "tui/tree", "tui/status", "themes", "plan", "events"},                                                       // what is drawn around and next to the panes; it must not know the model
+	"tui/picker":   {"themes", "tui/draw", "tui/looks"},                                                                                                                                        // a list, whatever it is of
 	"tui/looks":    {"tui/draw", "themes", "internal/suggest"},                                                                                                                                 // colours and glyphs, and no run
 	"tui/terminal": {},                                                                                                                                                                         // lends the terminal, whatever is on it
 	"tui/overlay":  {"plan/sequence", "events", "internal/diag", "internal/suggest", "plan", "themes", "tui/draw", "tui/fix", "tui/keymap", "tui/known", "tui/status"},                         // reads the run, and wants; it must not know the view
@@ -164,21 +165,24 @@ var layers = map[string][]string{
 		"plan/found", "plan/playbook",
 		"plan/vars", "internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "engine/control", "events/rundir", "internal/app/statedir", "internal/factcache", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
-	"embed":                    {"engine", "engine/graph", "events", "events/fact", "events/rundir", "exec/action", "exec/agent", "exec/facts", "exec/remote", "internal/app", "internal/app/statedir", "internal/build", "internal/diag", "plan", "plan/called", "plan/show"}, // moon without a terminal, for other programs: it knows no commands
-	"examples/embed":           {"embed", "events"},                                                                                                                                                                                                                            // a program outside of the tree: what it may import, anyone may
-	"internal/report/otlp":     {"events", "internal/report/reading", "plan"},                                                                                                                                                                                                  // spans and requests: it waits for nobody
-	"internal/report/reading":  {"events", "events/steplog", "internal/termtext", "plan", "tui/status"},                                                                                                                                                                        // takes in, and writes nothing
-	"internal/report/html":     {"events", "internal/report/reading", "internal/termtext", "tui/status"},
-	"internal/report/markdown": {"events", "internal/report/reading", "internal/termtext", "tui/status"},
-	"internal/report/schemas":  {"engine/graph", "events", "internal/people", "plan", "plan/show", "tui/plain"},                                             // types and words: it writes none of what it describes
-	"internal/watch":           {},                                                                                                                          // files, and who waits for them
-	"internal/factcache":       {"events", "exec", "exec/spec", "plan", "plan/eval/value", "plan/found", "plan/vars"},                                       // files of facts: it gathers none
-	"internal/install":         {"exec/fsys", "exec/process", "internal/diag", "internal/suggest", "plan/playbook"},                                         // requirements and files: it knows no plans
-	"internal/series":          {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
-	"internal/app/statedir":    {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
-	"internal/cli/installing":  {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
-	"internal/cli/targets":     {"internal/pattern", "internal/termtext", "plan"}, // words of a call, and what they may be
-	"internal/cli/modules":     {"internal/diag", "plan/collection", "plan/playbook"},
+	"embed":                     {"engine", "engine/graph", "events", "events/fact", "events/rundir", "exec/action", "exec/agent", "exec/facts", "exec/remote", "internal/app", "internal/app/statedir", "internal/build", "internal/diag", "plan", "plan/called", "plan/show"}, // moon without a terminal, for other programs: it knows no commands
+	"examples/embed":            {"embed", "events"},                                                                                                                                                                                                                            // a program outside of the tree: what it may import, anyone may
+	"internal/report/otlp":      {"events", "internal/report/reading", "plan"},                                                                                                                                                                                                  // spans and requests: it waits for nobody
+	"internal/report/reading":   {"events", "events/steplog", "internal/termtext", "plan", "tui/status"},                                                                                                                                                                        // takes in, and writes nothing
+	"internal/report/comparing": {"internal/report/reading", "plan/counterpart", "plan/show"},                                                                                                                                                                                   // two runs that have been: it changes neither
+	"internal/report/html":      {"events", "internal/report/reading", "internal/termtext", "tui/status"},
+	"internal/report/markdown":  {"events", "internal/report/reading", "internal/termtext", "tui/status"},
+	"internal/report/schemas":   {"engine/graph", "events", "internal/people", "plan", "plan/show", "tui/plain"},                                             // types and words: it writes none of what it describes
+	"internal/launch":           {"engine/history", "events", "internal/diag", "internal/termtext", "plan/playbook", "tui/plain"},                            // files and runs: it plans nothing
+	"internal/watch":            {},                                                                                                                          // files, and who waits for them
+	"internal/factcache":        {"events", "exec", "exec/spec", "plan", "plan/eval/value", "plan/found", "plan/vars"},                                       // files of facts: it gathers none
+	"internal/install":          {"exec/fsys", "exec/process", "internal/diag", "internal/suggest", "plan/playbook"},                                         // requirements and files: it knows no plans
+	"internal/series":           {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
+	"internal/app/statedir":     {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
+	"internal/cli/installing":   {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
+	"internal/cli/starting":     {"engine/history", "internal/app", "internal/launch", "themes", "tui/draw", "tui/looks", "tui/picker"},
+	"internal/cli/targets":      {"internal/pattern", "internal/termtext", "plan"}, // words of a call, and what they may be
+	"internal/cli/modules":      {"internal/diag", "plan/collection", "plan/playbook"},
 	// A module of its own, which moon does not need.
 	"nats/link":     {}, // names and a connection
 	"nats/record":   {"engine/control", "engine/journal", "events", "events/rundir", "events/steplog", "nats/link"},
@@ -204,12 +208,12 @@ var layers = map[string][]string{
 	"internal/cli/manual":     {"internal/app", "internal/build", "internal/suggest"}, // the commands as others read them: it plans nothing
 	"internal/cli/reference":  {"exec/facts", "exec/remote", "exec/spec", "internal/app", "internal/build", "internal/suggest", "internal/report/schemas", "internal/termtext", "plan/schema"},
 	"internal/cli": {
-		"internal/report/reading",
+		"internal/report/comparing", "internal/report/reading",
 		"exec/agent", "internal/build",
 		"plan/called",
 		"internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/replanning", "internal/cli/targets",
 		"plan/selector",
-		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
+		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal", "internal/cli/starting",
 	},
 
 	// What templates call, below the evaluator: none of it evaluates anything.
@@ -262,7 +266,7 @@ var owners = []struct {
 }{
 	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes", "nats/agent", "nats/command", "nats/test"}, "processes have one owner, which kills their whole group; remote and the worker of nats start only other selves of moon, and notify the command that it is given; what an agent of nats starts must outlive a kill of it, to see the end of its input and end its own steps in order; tape, assault and fakes, which are no part of it, moon and its tests"},
 	{"github.com/alecthomas/kong", []string{"internal/cli", "internal/cli/manual"}, "commands are adapters; what they call knows no flags"},
-	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
+	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/picker", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"internal/install", "exec/pymodule", "plan/playbook", "plan/playbook/node", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},
 	{"net", []string{"internal/install", "internal/report/otlp", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret", "nats/link", "nats/notify", "nats/serve"}, "the only doors are the socket of a run, what steps reach for, the servers of collections, a collector of OpenTelemetry, and those of moon-nats; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},

@@ -190,6 +190,7 @@ func (s scope) undefined(n *jinja.Variable) *value.Error {
 
 // nameHints are ways out for names that people expect to have a value.
 var nameHints = map[string]string{
+	"user_home":        "the home directory of the user is `home`",
 	"nil":              "write `none`",
 	"ansible_user":     noUser,
 	"ansible_ssh_user": noUser,
