@@ -193,6 +193,12 @@ var layers = map[string][]string{
 	"nats/command":  {"engine/control", "engine/history", "engine/journal", "engine/statefile", "events", "exec/remote", "exec/way", "internal/app", "internal/app/statedir", "internal/cli", "internal/termtext", "nats/states", "plan", "plan/prior", "nats/agent", "nats/link", "nats/mirror", "nats/notify", "nats/queue", "nats/record", "nats/schedule", "nats/serve", "nats/session"},
 	"nats":          {"nats/command"},
 
+	"internal/lsp/wire":      {},                                                                                                                                                                                             // messages, and what is in them
+	"internal/lsp/text":      {"internal/lsp/wire"},                                                                                                                                                                          // places in a text: it knows no language
+	"internal/lsp/index":     {"engine/graph", "internal/diag", "plan", "plan/dialect", "plan/eval", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // playbooks as they are edited: it knows no protocol
+	"internal/lsp/feature":   {"exec/spec", "internal/lsp/index", "internal/lsp/text", "internal/lsp/wire", "internal/termtext", "plan", "plan/eval", "plan/eval/value", "plan/playbook", "plan/source"},                     // answers: it reads, and changes nothing
+	"internal/lsp":           {"internal/diag", "internal/lsp/feature", "internal/lsp/index", "internal/lsp/text", "internal/lsp/wire", "plan", "plan/playbook"},                                                             // one client and what it has open: what planning may ask is not its own
+	"internal/cli/editing":   {"exec/facts", "exec/plugin", "exec/spec", "internal/app", "internal/build", "internal/cli/modules", "internal/lsp", "plan", "secret"},
 	"internal/cli/lastview":  {"internal/app", "plan", "tui"}, // a file: it shows nothing
 	"internal/cli/nearby":    {"internal/pattern", "internal/diag", "plan"},
 	"internal/cli/predicted": {"events", "plan", "tui/status"},
@@ -203,7 +209,7 @@ var layers = map[string][]string{
 		"internal/report/reading",
 		"exec/agent", "internal/build",
 		"plan/called",
-		"internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/targets",
+		"internal/cli/editing", "internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/targets",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
 	},

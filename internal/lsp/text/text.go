@@ -193,3 +193,6 @@ func (t *Text) Word(offset int) (from, to int) {
 func isWord(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
+
+// Encoding is how the text counts.
+func (t *Text) Encoding() Encoding { return t.encoding }
