@@ -98,7 +98,7 @@ func (a *analyst) wait(ctx context.Context) bool {
 	}
 }
 
-// guard analyses. What goes wrong in moon itself must not end the server: the next text may be one that it can read.
+// guard analyses. A mistake in moon itself must not end the server: the next text may be one that it can read.
 func (a *analyst) guard(ctx context.Context, number int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -150,7 +150,7 @@ func (a *analyst) book(path string) *index.Book {
 	return a.books[path]
 }
 
-// finish takes the result of an analysis, and lets those go on who wait for it. Without a result what there was stays.
+// finish takes the result of an analysis, and wakes the requests that wait for it. Without a result what there was stays.
 func (a *analyst) finish(number int, books map[string]*index.Book) {
 	a.mu.Lock()
 	if books != nil {

@@ -9,7 +9,7 @@ import (
 	"moon/internal/lsp/wire"
 )
 
-// How long a request waits for a plan of the text as it is. Completions come while someone types, and take what there is.
+// How long a request waits for a plan of the newest text. Completions come while someone types, and take what there is.
 const (
 	patience = 5 * time.Second
 	haste    = 200 * time.Millisecond
@@ -17,6 +17,7 @@ const (
 
 // requests are the requests that a server answers.
 func requests(s *server) map[string]handler {
+	// Each waits for the plan, and then reads what does not change any more.
 	return map[string]handler{
 		"initialize": s.initialize,
 		"shutdown":   s.shutdown,
@@ -89,7 +90,7 @@ func onSite(s *server, limit time.Duration, do func(context.Context, *feature.Si
 	}
 }
 
-// pageOf is a document as it is when the request comes, once it has been planned; nil if it is not open.
+// pageOf is a document at the time of the request, once it has been planned; nil if it is not open.
 func (s *server) pageOf(ctx context.Context, open documents, uri string, limit time.Duration) *feature.Page {
 	d := open[uri]
 	if d == nil {

@@ -47,7 +47,7 @@ type server struct {
 	ids       int
 }
 
-// handler answers a request about the documents as they were when it came.
+// handler answers a request about the documents that were open when it came.
 type handler func(ctx context.Context, open documents, params json.RawMessage) (any, error)
 
 // Serve talks to a client until that ends it. The error is nil if it has done so in order, with shutdown before.
@@ -108,9 +108,9 @@ func (s *server) refresh() {
 }
 
 // errUnordered is the end of a client that has not said shutdown.
-var errUnordered = errors.New("the client has gone without `shutdown`")
+var errUnordered = errors.New("the client ended without `shutdown`")
 
-// read takes messages until the client says exit, or has gone.
+// read takes messages until the client says exit, or ends.
 func (s *server) read(ctx context.Context) error {
 	for {
 		m, err := s.conn.Read()
@@ -228,6 +228,7 @@ func (s *server) take(m *wire.Message) {
 }
 
 func (s *server) takeReady(m *wire.Message) error {
+	// Unknown notifications are passed over, as the protocol has it.
 	switch m.Method {
 	case "initialized":
 		s.watchFiles()

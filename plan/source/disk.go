@@ -34,7 +34,7 @@ type Disk struct {
 	Adopt  func(now *Source) *Source // as in Options.Reads
 	Parsed *Parsed                   // shared with all disks that this one was made from
 	Edited map[string][]byte         // by absolute path: what an editor has not saved yet, in the place of what is on the disk
-	Halted func() error              // why nothing more is read, once nobody waits for the plan; may be nil
+	Halted func() error              // why nothing more is read, once the plan is not wanted any more; may be nil
 	looked
 }
 

@@ -87,6 +87,11 @@ func (c *completion) addKeys(m meaning) {
 	}
 	for _, a := range spec.All() {
 		c.add(wire.ItemFunction, a.Name, "action", actionDoc(a), a.Name+ending, 'c')
+		for _, alias := range a.Aliases { // plays are written with the names that Ansible has
+			if m.plays && !strings.Contains(alias, ".") {
+				c.add(wire.ItemFunction, alias, "action "+a.Name, actionDoc(a), alias+ending, 'd')
+			}
+		}
 	}
 	for _, b := range c.site.Books {
 		if b.Plan == nil || b.Plan.Basis == nil || b.Plan.Basis.O.Plugins == nil {

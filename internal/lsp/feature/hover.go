@@ -207,6 +207,7 @@ func placeText(b *index.Book, at index.Place) string {
 // aboutVariable gives the values of a variable and where they come from.
 func (s *Site) aboutVariable(m marked) string {
 	var lines []string
+	// What the steps of the task see comes first, then what is in effect at the end of the plan, then what is written.
 	add := func(v any, from, origin string) {
 		text := quote(m.book, v)
 		if u, open := v.(value.Unknown); open {

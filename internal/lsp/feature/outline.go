@@ -47,7 +47,7 @@ var scopeKinds = map[plan.ScopeKind]int{
 	plan.ScopeRole: wire.SymbolPackage, plan.ScopePreset: wire.SymbolPackage, plan.ScopeBranch: wire.SymbolNamespace,
 }
 
-// planned is the tree of a plan, as far as it is written in the page. Rounds of loops and hosts are one symbol, which counts them.
+// planned is the tree of a plan, as far as the page has it. Rounds of loops and hosts are one symbol, which counts them.
 func (p *Page) planned(b *index.Book) []*wire.Symbol {
 	o := &outline{page: p, at: map[[2]int]*entry{}}
 	o.root = &entry{Symbol: &wire.Symbol{}}
@@ -88,7 +88,7 @@ func (p *Page) written(b *index.Book) []*wire.Symbol {
 	o := &outline{page: p, at: map[[2]int]*entry{}}
 	o.root = &entry{Symbol: &wire.Symbol{}}
 	var add func(in *entry, list []*playbook.Task)
-	inBlock := map[*playbook.Task]bool{}
+	inBlock := map[*playbook.Task]bool{} // the index lists what is in blocks and plays as well
 	add = func(in *entry, list []*playbook.Task) {
 		for _, t := range list {
 			kind := map[playbook.TaskKind]int{

@@ -43,6 +43,12 @@ func (s *Site) target() (marked, error) {
 
 // checkUses says why not all uses of a name can be found.
 func (s *Site) checkUses(m marked) error {
+	defined := slices.ContainsFunc(s.Books, func(b *index.Book) bool {
+		return slices.ContainsFunc(b.Index.Named(m.Kind, m.Name), func(one index.Mark) bool { return one.Def })
+	})
+	if !defined {
+		return fmt.Errorf("`%s` cannot be renamed: no file of the playbook defines it", m.Name)
+	}
 	for _, b := range s.Books {
 		if doubts := b.Doubts(); len(doubts) > 0 {
 			return fmt.Errorf("`%s` cannot be renamed: not all of its uses can be found. %s", m.Name, doubts[0])
@@ -53,12 +59,6 @@ func (s *Site) checkUses(m marked) error {
 		if err := s.checkOrigins(b, m); err != nil {
 			return err
 		}
-	}
-	defined := slices.ContainsFunc(s.Books, func(b *index.Book) bool {
-		return slices.ContainsFunc(b.Index.Named(m.Kind, m.Name), func(one index.Mark) bool { return one.Def })
-	})
-	if !defined {
-		return fmt.Errorf("`%s` cannot be renamed: no file of the playbook defines it", m.Name)
 	}
 	return nil
 }

@@ -168,7 +168,7 @@ func (s *surroundings) collectBelow(t *text.Text, here parsedLine, level int) {
 	}
 }
 
-// enterBraces goes into a map in braces, up to the place.
+// enterBraces enters a map in braces, up to the place.
 func (s *surroundings) enterBraces(before string) {
 	s.path, s.siblings = append(s.path, s.key), nil
 	s.key, s.at = "", true

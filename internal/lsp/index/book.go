@@ -22,7 +22,7 @@ type Found struct {
 	Open bool // only the facts of hosts could say it, which are not asked
 }
 
-// Book is a playbook as it is while it is edited.
+// Book is a playbook that is being edited.
 type Book struct {
 	Path  string     // the playbook, links of its directory resolved
 	Root  string     // its directory
@@ -111,7 +111,7 @@ func (b *Book) unreadable() (paths []string) {
 // Has reports whether a file is part of the playbook.
 func (b *Book) Has(path string) bool { return path == b.Path || b.Index.Files[path] != nil }
 
-// Text is the text of a file as it was read for this book, or as it is on the disk.
+// Text is the text of a file that was read for this book, or else that on the disk.
 func (b *Book) Text(path string) (string, bool) {
 	if f := b.disk.Files[path]; f != nil && !f.Secret {
 		return string(f.Text), true

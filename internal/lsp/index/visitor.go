@@ -152,6 +152,7 @@ func (v *visitor) noteHandler(name playbook.Value, path string, def bool) {
 
 // noteDefinitions notes the variables and the id that a task defines.
 func (v *visitor) noteDefinitions(t *Task) {
+	// Only names that are written out: what a template names the run alone knows.
 	if t.Register != "" {
 		v.x.define(Variable, t.Register, t.RegisterPos, t.Path, "result of «"+titleOf(t.Task)+"»")
 	}

@@ -50,7 +50,7 @@ func (e *Error) Error() string { return e.Message }
 // Asks reports whether the message wants an answer.
 func (m *Message) Asks() bool { return m.Method != "" && len(m.ID) > 0 }
 
-// Conn reads messages, and writes them whole, whoever writes at the same time.
+// Conn reads messages, and writes them whole, also from several goroutines.
 type Conn struct {
 	in  *bufio.Reader
 	mu  sync.Mutex
