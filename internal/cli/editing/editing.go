@@ -36,7 +36,7 @@ asks no hosts. docs/editors.md has what editors need.
 
 // Run serves until the client ends it.
 func (c *Server) Run(call *app.Invocation) error {
-	p, err := c.newPlanner()
+	p, err := c.newPlanning()
 	if err != nil {
 		return err
 	}
@@ -47,8 +47,8 @@ func (c *Server) Run(call *app.Invocation) error {
 	return nil
 }
 
-// planner says how playbooks are planned.
-type planner struct {
+// planning says how playbooks are planned.
+type planning struct {
 	c    Server
 	dir  string // where the call was made
 	home string
@@ -56,12 +56,12 @@ type planner struct {
 	here func() plan.KnownFacts
 }
 
-func (c *Server) newPlanner() (*planner, error) {
+func (c *Server) newPlanning() (*planning, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, app.Usage("the working directory cannot be read: %s", err)
 	}
-	p := &planner{c: *c, dir: dir, here: sync.OnceValue(knownFacts)}
+	p := &planning{c: *c, dir: dir, here: sync.OnceValue(knownFacts)}
 	p.home, _ = os.UserHomeDir() // without one, ~ stays as it is
 	if u, err := user.Current(); err == nil {
 		p.user = u.Username
@@ -92,7 +92,7 @@ func knownFacts() plan.KnownFacts {
 }
 
 // options are those of a playbook. Nothing of them starts a program or asks a host; nothing is trusted.
-func (p *planner) options(path string) (plan.Options, error) {
+func (p *planning) options(path string) (plan.Options, error) {
 	o := plan.Options{
 		Path: path, Given: path, Dir: p.workingDir(path), Home: p.home, User: p.user, Presets: presetsDir(p.home), Facts: p.here(),
 		Secrets: secret.NewSet(), Hosts: plan.HostSelection{NoConnect: true, NoProbe: true},
@@ -125,7 +125,7 @@ func (p *planner) options(path string) (plan.Options, error) {
 }
 
 // workingDir is where the playbook would be run: the nearest directory above it with an ansible.cfg, or else its own.
-func (p *planner) workingDir(path string) string {
+func (p *planning) workingDir(path string) string {
 	own := filepath.Dir(path)
 	for dir := own; ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(filepath.Join(dir, "ansible.cfg")); err == nil && info.Mode().IsRegular() {
