@@ -198,7 +198,7 @@ var layers = map[string][]string{
 	"internal/lsp/index":     {"engine/graph", "internal/diag", "plan", "plan/dialect", "plan/eval", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // playbooks as they are edited: it knows no protocol
 	"internal/lsp/feature":   {"exec/spec", "internal/lsp/index", "internal/lsp/text", "internal/lsp/wire", "internal/termtext", "plan", "plan/eval", "plan/eval/value", "plan/playbook", "plan/source"},                     // answers: it reads, and changes nothing
 	"internal/lsp":           {"internal/diag", "internal/lsp/feature", "internal/lsp/index", "internal/lsp/text", "internal/lsp/wire", "plan", "plan/playbook"},                                                             // one client and what it has open: what planning may ask is not its own
-	"internal/cli/editing":   {"exec/facts", "exec/plugin", "exec/spec", "internal/app", "internal/build", "internal/cli/modules", "internal/lsp", "plan", "secret"},
+	"internal/cli/editing":   {"exec/facts", "exec/plugin", "exec/spec", "internal/app", "internal/build", "internal/cli/modules", "internal/lsp", "plan", "secret", "secret/vault"},
 	"internal/cli/lastview":  {"internal/app", "plan", "tui"}, // a file: it shows nothing
 	"internal/cli/nearby":    {"internal/pattern", "internal/diag", "plan"},
 	"internal/cli/predicted": {"events", "plan", "tui/status"},

@@ -15,6 +15,7 @@ import (
 	"moon/internal/lsp"
 	"moon/plan"
 	"moon/secret"
+	"moon/secret/vault"
 )
 
 // Server is the command.
@@ -22,7 +23,8 @@ type Server struct {
 	Inventory []string `short:"i" sep:"none" env:"MOON_INVENTORY,ANSIBLE_INVENTORY" placeholder:"FILE" help:"Inventory for playbooks of plays: a file, a directory, or host names with a comma; programs are not run."`
 	ExtraVars []string `short:"e" sep:"none" placeholder:"K=V" help:"Variables: name=value, a JSON object, or @file."`
 	VarsFile  []string `sep:"none" placeholder:"FILE" help:"File of variables; may be given several times."`
-	Stdio     bool     `hidden:""` // what clients add, and what there is anyway
+	Vault     []string `name:"vault-password-file" sep:"none" env:"MOON_VAULT_PASSWORD_FILE,ANSIBLE_VAULT_PASSWORD_FILE" placeholder:"[ID@]FILE" help:"Vault password file; programs are not run."`
+	Stdio     bool     `hidden:"" env:"-"` // what clients add, and what there is anyway
 }
 
 // Help says how an editor starts it.
@@ -36,7 +38,7 @@ asks no hosts. docs/editors.md has what editors need.
 
 // Run serves until the client ends it.
 func (c *Server) Run(call *app.Invocation) error {
-	p, err := c.newPlanning()
+	p, err := c.newPlanning(call)
 	if err != nil {
 		return err
 	}
@@ -50,18 +52,19 @@ func (c *Server) Run(call *app.Invocation) error {
 // planning says how playbooks are planned.
 type planning struct {
 	c    Server
+	call *app.Invocation
 	dir  string // where the call was made
 	home string
 	user string
 	here func() plan.KnownFacts
 }
 
-func (c *Server) newPlanning() (*planning, error) {
+func (c *Server) newPlanning(call *app.Invocation) (*planning, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, app.Usage("the working directory cannot be read: %s", err)
 	}
-	p := &planning{c: *c, dir: dir, here: sync.OnceValue(knownFacts)}
+	p := &planning{c: *c, call: call, dir: dir, here: sync.OnceValue(knownFacts)}
 	p.home, _ = os.UserHomeDir() // without one, ~ stays as it is
 	if u, err := user.Current(); err == nil {
 		p.user = u.Username
@@ -116,6 +119,17 @@ func (p *planning) options(path string) (plan.Options, error) {
 			o.Hosts.Inventory = append(o.Hosts.Inventory, source)
 		}
 	}
+	if o.Outside.Vault, err = p.passwords(set, o.Dir); err != nil {
+		return o, err
+	}
+	// Every question gets the empty answer, which is its default.
+	o.Outside.Ask = func(list []plan.Prompt) (map[string]string, error) {
+		answers := map[string]string{}
+		for _, one := range list {
+			answers[one.Name] = ""
+		}
+		return answers, nil
+	}
 	dir := filepath.Dir(path)
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -135,6 +149,36 @@ func (p *planning) workingDir(path string) string {
 			return own
 		}
 	}
+}
+
+// passwords are those of what is encrypted, as far as they are in files.
+func (p *planning) passwords(set app.AnsibleSettings, dir string) (func() ([]vault.Password, error), error) {
+	files, from := p.c.Vault, p.dir
+	if len(files) == 0 {
+		files, _ = set.VaultPasswords() // an error is about a program, which is not run here
+		from = dir
+	}
+	var plain []string
+	for _, one := range files {
+		id, file, named := strings.Cut(one, "@")
+		if !named {
+			id, file = "", one
+		} else {
+			id += "@"
+		}
+		if rest, ok := strings.CutPrefix(file, "~/"); ok {
+			file = filepath.Join(p.home, rest)
+		} else if !filepath.IsAbs(file) {
+			file = filepath.Join(from, file)
+		}
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && !isProgram(file) {
+			plain = append(plain, id+file)
+		}
+	}
+	if len(plain) == 0 {
+		return nil, nil // what is encrypted is said to be so
+	}
+	return app.VaultPasswords{Files: plain}.Passwords(p.call)
 }
 
 // isProgram reports whether an inventory would have to be run.

@@ -31,9 +31,6 @@ func (v *visitor) readRoot() {
 	if err != nil {
 		return
 	}
-	if pb.Plays != nil {
-		v.x.engine.Dialect = dialect.Ansible
-	}
 	v.noteHandlers(pb.Handlers)
 	v.noteVars(pb.Vars, v.x.Path, "variable of the playbook")
 	v.notePrompts(pb.Prompts)
@@ -52,7 +49,7 @@ func (v *visitor) readRoot() {
 		}
 	}
 	for _, file := range pb.VarsFiles {
-		v.noteVarsFile(file, v.x.Path, source.Lookout{Dir: v.x.Root, Play: v.x.Root, Root: v.x.Root, Steps: pb.Plays == nil})
+		v.noteVarsFile(file, v.x.Path, source.Lookout{Dir: v.x.Root, Play: v.x.Root, Root: v.x.Root, Steps: true}) // plays have their own
 	}
 }
 
