@@ -19,6 +19,7 @@ import (
 	"moon/internal/cli/installing"
 	"moon/internal/cli/manual"
 	"moon/internal/cli/reference"
+	"moon/internal/cli/starting"
 	"moon/tui/terminal"
 )
 
@@ -106,8 +107,14 @@ func Run(call *app.Invocation, args []string) (code int) {
 		}
 	}()
 	if len(args) == 0 {
-		// kong would report a missing command; help is of more use.
-		args = []string{"--help"}
+		chosen, err := chooseArgs(call)
+		if err != nil || chosen == nil {
+			return app.Report(call.Err, err)
+		}
+		args = chosen
+	}
+	if len(args) == 1 && args[0] == "--list" {
+		return app.Report(call.Err, starting.List(call))
 	}
 	if args[0] == "--version" { // as every program has it; as a flag it would be one of every command
 		args = append([]string{"version"}, args[1:]...)
