@@ -669,3 +669,63 @@ func TestWire(t *testing.T) {
 		}
 	}
 }
+
+// TestEverywhere asks at many places of the project's own playbooks, broken at each of them: every request has an answer.
+func TestEverywhere(t *testing.T) {
+	c := start(t, nil)
+	var files []string
+	for _, pattern := range []string{"../../docs/tape/*.yml", "../../examples/*/*.yml", "../../testdata/*/*.yml"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	if len(files) < 20 {
+		t.Fatalf("only %d playbooks", len(files))
+	}
+	asked := 0
+	for i := 0; i < len(files); i += max(len(files)/40, 1) {
+		text, err := os.ReadFile(files[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("p%d.yml", i)
+		lines := strings.Split(string(text), "\n")
+		for n := 0; n < len(lines); n += max(len(lines)/4, 1) {
+			// Cut off in the middle of a line, as it is while someone types.
+			cut := strings.Join(lines[:n], "\n") + "\n" + lines[n][:len(lines[n])/2]
+			at := c.open(name, cut+"|\n"+strings.Join(lines[min(n+1, len(lines)):], "\n"))
+			at["newName"], at["range"] = "fresh", wire.Range{End: wire.Position{Line: 1 << 20}}
+			for _, method := range []string{"completion", "hover", "definition", "documentSymbol", "codeLens", "inlayHint", "codeAction", "prepareRename", "rename"} {
+				if m := c.ask("textDocument/"+method, at); m.Error != nil && m.Error.Code != wire.RequestFailed {
+					t.Fatalf("%s of %s, cut at line %d: %+v\n%s", method, files[i], n+1, m.Error, c.logs.String())
+				}
+				asked++
+			}
+		}
+		c.notify("textDocument/didClose", object{"textDocument": object{"uri": c.uri(name)}})
+	}
+	if logs := c.logs.String(); strings.Contains(logs, "internal error") || asked < 1000 {
+		t.Errorf("%d requests\n%s", asked, logs)
+	}
+}
+
+// TestLarge has a text beyond what moon reads, and more files around than are looked through.
+func TestLarge(t *testing.T) {
+	files := map[string]string{}
+	for i := range 200 {
+		files[fmt.Sprintf("p%03d.yml", i)] = fmt.Sprintf("- {id: x%d, shell: x}\n- include: sub/t.yml\n", i)
+	}
+	files["sub/t.yml"] = "- print: '{{ item }}'\n"
+	c := start(t, files)
+	c.open("big.yml", "- shell: x\n# "+strings.Repeat("x", 17<<20)+"\n")
+	if list := c.diagnostics("big.yml", 1); len(list) != 1 || !strings.Contains(list[0], "larger than 16 MB") {
+		t.Errorf("%.300q", list)
+	}
+	c.change("big.yml", 2, "- shell: x\n")
+	equal(t, "small again", c.diagnostics("big.yml", 2), []string(nil))
+	if _, refused := c.rename(c.open("p000.yml", "- {id: x|0, shell: x}\n"), "y"); !strings.Contains(refused, "more than 60 playbooks around") {
+		t.Error(refused)
+	}
+}

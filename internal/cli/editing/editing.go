@@ -155,7 +155,7 @@ func (p *planning) workingDir(path string) string {
 func (p *planning) passwords(set app.AnsibleSettings, dir string) (func() ([]vault.Password, error), error) {
 	files, from := p.c.Vault, p.dir
 	if len(files) == 0 {
-		// Programs are left out below, also those that may run.
+		// Programs are excluded below, also those that may run.
 		files, _ = set.VaultPasswords(func(string, string) error { return nil })
 		from = dir
 	}

@@ -26,7 +26,7 @@ func findPlugins(dir string, o *plan.Options) quietPlugins {
 			Library: o.PluginPaths.Library, Utils: o.PluginPaths.Utils, Callees: o.PluginPaths.Callees, Brought: o.PluginPaths.Brought,
 		},
 	}
-	// Nothing is trusted, so that none of those next to the playbook is run; the others are left out here.
+	// Nothing is trusted, so that none of those next to the playbook is run; the others are not part of it.
 	read := plugin.Find(s)
 	s.Dirs, s.Path = filepath.SplitList(os.Getenv("MOON_PLUGIN_PATH")), filepath.SplitList(os.Getenv("PATH"))
 	if own, err := os.UserConfigDir(); err == nil {
