@@ -58,9 +58,13 @@ func planOf(path string) (plan.Options, error) {
 	if strings.HasSuffix(path, "panics.yml") {
 		panic("on purpose")
 	}
+	inventory := "web1,web2,"
+	if strings.HasSuffix(path, "inventory.yml") {
+		inventory = filepath.Join(filepath.Dir(path), "hosts")
+	}
 	return plan.Options{
 		Path: path, Given: path, Dir: filepath.Dir(path), Home: "/nowhere", Secrets: secret.NewSet(),
-		Hosts: plan.HostSelection{NoConnect: true, NoProbe: true, Inventory: []string{"web1,web2,"}},
+		Hosts: plan.HostSelection{NoConnect: true, NoProbe: true, Inventory: []string{inventory}},
 		Facts: plan.KnownFacts{Here: object{"os": "linux"}},
 	}, nil
 }
@@ -527,6 +531,16 @@ func TestRename(t *testing.T) {
 	if _, refused := d.rename(d.open("main.yml", "- set_fact: {a|a: 1}\n"), "a b"); !strings.Contains(refused, "`a b` cannot be a name") {
 		t.Error(refused)
 	}
+	inventory := map[string]string{"hosts": "web1 zone=a\n[web]\nweb1\n", "group_vars/web.yml": "level: 1\n"}
+	f := start(t, inventory)
+	if _, refused := f.rename(f.open("inventory.yml", "- hosts: all\n  gather_facts: false\n  tasks:\n    - debug: {msg: '{{ zo|ne }}'}\n"), "area"); !strings.Contains(refused, "no file of the playbook defines it") {
+		t.Error(refused)
+	}
+	if _, refused := f.rename(f.open("inventory.yml", "- hosts: all\n  gather_facts: false\n  vars: {zone: b}\n  tasks:\n    - debug: {msg: '{{ zo|ne }}'}\n- hosts: all\n  gather_facts: false\n  tasks:\n    - debug: {msg: '{{ zone }}'}\n"), "area"); !strings.Contains(refused, "a value comes from") {
+		t.Error(refused)
+	}
+	got, refused = f.rename(f.open("inventory.yml", "- hosts: web\n  gather_facts: false\n  tasks:\n    - debug: {msg: '{{ lev|el }}'}\n"), "depth")
+	equal(t, "variables of a group: "+refused, got, []string{"group_vars/web.yml 0:0-5 depth", "inventory.yml 3:23-28 depth"})
 	// A playbook that is not open uses the file as well.
 	e := start(t, map[string]string{
 		"a.yml": "vars_files: [v.yml]\nsteps:\n  - print: '{{ shared }}'\n", "b.yml": "vars_files: [v.yml]\nsteps:\n  - print: '{{ shared }}'\n", "v.yml": "shared: 1\n",
@@ -666,6 +680,43 @@ func TestWire(t *testing.T) {
 		}
 		if strings.HasSuffix(in, "{]") && !strings.Contains(out.String(), `"code":-32700`) {
 			t.Errorf("%s", out.String())
+		}
+	}
+}
+
+// TestForms has what names files and roles in each form that there is.
+func TestForms(t *testing.T) {
+	c := start(t, map[string]string{
+		"roles/web/tasks/main.yml": "- debug: {msg: x}\n", "other.yml": "- hosts: all\n", "v.yml": "a: 1\n", "files/f": "x", "t.yml": "- debug: {msg: x}\n",
+	})
+	for _, one := range [][2]string{
+		{"- hosts: all\n  roles:\n    - role: we|b\n", "roles/web/tasks/main.yml"},
+		{"- hosts: all\n  tasks:\n    - include_role: {name: we|b}\n", "roles/web/tasks/main.yml"},
+		{"- hosts: all\n  tasks:\n    - import_role:\n        name: we|b\n", "roles/web/tasks/main.yml"},
+		{"- import_playbook: oth|er.yml\n", "other.yml"},
+		{"- hosts: all\n  vars_files: [v.|yml]\n", "v.yml"},
+		{"- hosts: all\n  tasks:\n    - include_vars: v|.yml\n", "v.yml"},
+		{"- hosts: all\n  tasks:\n    - include_vars: {file: v|.yml}\n", "v.yml"},
+		{"- hosts: all\n  tasks:\n    - include_tasks: t.|yml\n", "t.yml"},
+		{"- hosts: all\n  tasks:\n    - copy: {src: |f, dest: /tmp/x}\n", "files/f"},
+		{"steps:\n  - include: t|.yml\n", "t.yml"},
+	} {
+		equal(t, one[0], c.locations(c.ask("textDocument/definition", c.open("site.yml", one[0]))), []string{one[1] + " 0:0-0"})
+	}
+}
+
+// TestSecrets shows nothing of what is secret.
+func TestSecrets(t *testing.T) {
+	c := start(t, map[string]string{"v.secret.yml": "token: hunter2hunter2\n"})
+	text := "vars_files: [v.secret.yml]\nsteps:\n  - shell: echo {{ tok|en }}\n  - print: '{{ token }}'\n"
+	at := c.open("main.yml", text)
+	if got := c.hover(at); !strings.HasPrefix(got, "variable `token`") || strings.Contains(got, "hunter2") {
+		t.Error(got)
+	}
+	at["range"] = wire.Range{End: wire.Position{Line: 100}}
+	for _, method := range []string{"inlayHint", "documentSymbol", "completion", "codeLens"} {
+		if m := c.ask("textDocument/"+method, at); m.Error != nil || strings.Contains(string(m.Result), "hunter2") {
+			t.Errorf("%s: %+v %s", method, m.Error, m.Result)
 		}
 	}
 }

@@ -74,7 +74,7 @@ type Index struct {
 
 	engine *eval.Engine
 	seen   map[Mark]bool
-	kinds  map[string]string // of files: tasks, document
+	kinds  map[string]string // of files: tasks, vars, document, other
 }
 
 // Request is what an index is made from.
@@ -116,12 +116,22 @@ func New(r Request) *Index {
 // Take adds the files that planning has read and the walk has not: variables of groups and hosts.
 func (x *Index) Take(files map[string]*playbook.File) {
 	for _, f := range files {
-		if x.Files[f.Path] == nil {
-			x.Files[f.Path] = f
+		if x.Files[f.Path] != nil {
+			continue
+		}
+		x.Files[f.Path] = f
+		// An inventory has names in another way, which are not looked for.
+		if !strings.Contains(f.Path, "/group_vars/") && !strings.Contains(f.Path, "/host_vars/") {
+			x.kinds[f.Path] = "other"
 		}
 	}
 	x.readVariables()
 	x.sort()
+}
+
+// Defines reports whether the variables that a file defines are among the marks.
+func (x *Index) Defines(path string) bool {
+	return path == x.Path || x.kinds[path] == "tasks" || x.kinds[path] == "vars"
 }
 
 // readVariables finds the names that files of variables define.
