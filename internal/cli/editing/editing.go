@@ -20,10 +20,10 @@ import (
 
 // Server is the command.
 type Server struct {
-	Inventory []string `short:"i" sep:"none" env:"MOON_INVENTORY,ANSIBLE_INVENTORY" placeholder:"FILE" help:"Inventory for playbooks of plays: a file, a directory, or host names with a comma; programs are not run."`
-	ExtraVars []string `short:"e" sep:"none" placeholder:"K=V" help:"Variables: name=value, a JSON object, or @file."`
-	VarsFile  []string `sep:"none" placeholder:"FILE" help:"File of variables; may be given several times."`
-	Vault     []string `name:"vault-password-file" sep:"none" env:"MOON_VAULT_PASSWORD_FILE,ANSIBLE_VAULT_PASSWORD_FILE" placeholder:"[ID@]FILE" help:"Vault password file; programs are not run."`
+	Inventory []string `group:"hosts" short:"i" sep:"none" env:"MOON_INVENTORY,ANSIBLE_INVENTORY" placeholder:"FILE" help:"Inventory for playbooks of plays: a file, a directory, or host names with a comma; programs are not run."`
+	ExtraVars []string `group:"variables" short:"e" sep:"none" placeholder:"K=V" help:"Variables: name=value, a JSON object, or @file."`
+	VarsFile  []string `group:"variables" sep:"none" placeholder:"FILE" help:"File of variables; may be given several times."`
+	Vault     []string `group:"passwords" name:"vault-password-file" sep:"none" env:"MOON_VAULT_PASSWORD_FILE,ANSIBLE_VAULT_PASSWORD_FILE" placeholder:"[ID@]FILE" help:"Vault password file; programs are not run."`
 	Stdio     bool     `hidden:"" env:"-"` // what clients add, and what there is anyway
 }
 

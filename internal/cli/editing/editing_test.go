@@ -93,6 +93,33 @@ func TestNeovim(t *testing.T) {
 	}
 }
 
+// TestPage has the Lua of the docs be Lua.
+func TestPage(t *testing.T) {
+	nvim, err := exec.LookPath("nvim")
+	if err != nil {
+		t.Skip("Neovim is not installed")
+	}
+	page, err := os.ReadFile("../../../docs/editors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(string(page), "\n```lua\n")
+	if len(blocks) < 3 {
+		t.Fatalf("%d blocks of Lua", len(blocks)-1)
+	}
+	for _, block := range blocks[1:] {
+		code, _, _ := strings.Cut(block, "\n```\n")
+		path := filepath.Join(t.TempDir(), "code.lua")
+		if err := os.WriteFile(path, []byte(code), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(nvim, "--headless", "-u", "NONE", "-n", "-i", "NONE", "-c", "lua local f, e = loadfile('"+path+"'); if e then print(e); vim.cmd('cq!') end", "-c", "qa!").CombinedOutput()
+		if err != nil {
+			t.Errorf("%v\n%s\n%s", err, out, code)
+		}
+	}
+}
+
 // TestNothingRuns plans playbooks that name programs in every way that there is. Each would leave a mark.
 func TestNothingRuns(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
