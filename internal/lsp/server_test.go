@@ -184,7 +184,7 @@ func (c *client) wait(id string) *wire.Message {
 	select {
 	case m := <-c.answerOf(id):
 		return m
-	case <-time.After(20 * time.Second):
+	case <-time.After(60 * time.Second):
 		c.t.Fatalf("no answer to %s\n%s", id, c.logs.String())
 		return nil
 	}
@@ -231,7 +231,7 @@ func (c *client) change(name string, version int, text string) {
 // diagnostics waits for those of a version, as "line:from-to severity message".
 func (c *client) diagnostics(name string, version int) (list []string) {
 	c.t.Helper()
-	over := time.After(20 * time.Second)
+	over := time.After(60 * time.Second)
 	for {
 		select {
 		case d := <-c.diagnosticsOf(c.uri(name)):
