@@ -18,6 +18,7 @@ import (
 	"moon/internal/cli/installing"
 	"moon/internal/cli/manual"
 	"moon/internal/cli/reference"
+	"moon/internal/cli/vaults"
 	"moon/tui/terminal"
 )
 
@@ -62,6 +63,7 @@ type cli struct {
 	Keys       keysCmd            `cmd:"" group:"cmd-reference" help:"List the keys of the TUI, or check a file of keys."`
 	Plugin     pluginCmd          `cmd:"" group:"cmd-programs" help:"Manage plugins: list, describe, test and trust them."`
 	Install    installing.Install `cmd:"" group:"cmd-programs" help:"Install the collections and roles that requirements.yml names."`
+	Vault      vaults.Vault       `cmd:"" group:"cmd-programs" help:"Encrypt, decrypt and edit Ansible Vault files and values."`
 	Trust      trustCmd           `cmd:"" group:"cmd-programs" help:"Trust the files of a playbook, so that programs they name may run before approval."`
 	Completion manual.Completion  `cmd:"" group:"cmd-other" help:"Print a completion script for bash, zsh or fish."`
 	Man        manual.Pages       `cmd:"" group:"cmd-other" help:"Print the manual page of moon or of a command."`
