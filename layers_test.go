@@ -176,7 +176,8 @@ var layers = map[string][]string{
 	"internal/series":          {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
 	"internal/app/statedir":    {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
 	"internal/cli/installing":  {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
-	"internal/vaulting":        {"secret/vault"}, // files, and no flags
+	"internal/vaulting":        {"secret/vault"},                                                       // files, and no flags
+	"internal/cli/adhoc":       {"exec/spec", "internal/app", "internal/pattern", "plan", "plan/show"}, // words, and one question: it runs nothing
 	"internal/cli/vaults":      {"exec", "internal/app", "internal/pattern", "internal/termtext", "internal/vaulting", "secret/vault"},
 	"internal/cli/targets":     {"internal/pattern", "internal/termtext", "plan"}, // words of a call, and what they may be
 	"internal/cli/modules":     {"internal/diag", "plan/collection", "plan/playbook"},
@@ -205,7 +206,7 @@ var layers = map[string][]string{
 		"internal/report/reading",
 		"exec/agent", "internal/build",
 		"plan/called",
-		"internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/targets", "internal/cli/vaults",
+		"internal/cli/adhoc", "internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/targets", "internal/cli/vaults",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
 	},

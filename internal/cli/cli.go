@@ -44,6 +44,7 @@ func NewInvocation(in io.Reader, out, errs io.Writer) *app.Invocation {
 type cli struct {
 	TUI        tuiCmd             `cmd:"" group:"cmd-run" name:"tui" help:"Review, approve, step and run a playbook in the terminal UI."`
 	Run        watchableRun       `cmd:"" group:"cmd-run" help:"Run a playbook non-interactively."`
+	Do         doCmd              `cmd:"" group:"cmd-run" help:"Run one action on hosts, without a playbook."`
 	Resume     resumeCmd          `cmd:"" group:"cmd-run" help:"Resume a run that was stopped, failed or crashed."`
 	Destroy    destroyCmd         `cmd:"" group:"cmd-run" help:"Remove what the runs of a playbook have created."`
 	Attach     attachCmd          `cmd:"" group:"cmd-run" help:"Follow a run in another terminal, or send it commands."`
