@@ -15,6 +15,7 @@ import (
 	"moon/exec/remote"
 	"moon/internal/app"
 	"moon/internal/build"
+	"moon/internal/cli/formatting"
 	"moon/internal/cli/installing"
 	"moon/internal/cli/manual"
 	"moon/internal/cli/reference"
@@ -51,6 +52,7 @@ type cli struct {
 	Plan       planCmd            `cmd:"" group:"cmd-plans" help:"Print what a playbook will do, with the origin of every step."`
 	Validate   validateCmd        `cmd:"" group:"cmd-plans" help:"Check a playbook for errors; run nothing."`
 	Doctor     doctorCmd          `cmd:"" group:"cmd-plans" help:"Report what moon does not support in a playbook, its roles and files; run nothing."`
+	Fmt        formatting.Format  `cmd:"" group:"cmd-plans" help:"Lay out playbooks and other YAML files in one way; comments stay."`
 	Graph      graphCmd           `cmd:"" group:"cmd-plans" help:"Print the execution graph of a playbook."`
 	Inventory  inventoryCmd       `cmd:"" group:"cmd-plans" help:"Print the hosts and groups of an inventory, or the variables of a host."`
 	Runs       runsCmd            `cmd:"" group:"cmd-runs" help:"List past runs."`
