@@ -180,6 +180,8 @@ var layers = map[string][]string{
 	"internal/cli/adhoc":       {"exec/spec", "internal/app", "internal/pattern", "plan", "plan/show"}, // words, and one question: it runs nothing
 	"internal/formatter":       {"internal/pattern"},                                                   // a text, and no files
 	"internal/cli/formatting":  {"exec/fsys", "internal/app", "internal/formatter", "internal/termtext", "internal/vaulting", "secret/vault"},
+	"internal/starter":         {"internal/pattern"}, // texts: it plans nothing
+	"internal/cli/starting":    {"internal/app", "internal/pattern", "internal/starter", "internal/termtext"},
 	"internal/cli/vaults":      {"exec", "internal/app", "internal/pattern", "internal/termtext", "internal/vaulting", "secret/vault"},
 	"internal/cli/targets":     {"internal/pattern", "internal/termtext", "plan"}, // words of a call, and what they may be
 	"internal/cli/modules":     {"internal/diag", "plan/collection", "plan/playbook"},
@@ -208,7 +210,7 @@ var layers = map[string][]string{
 		"internal/report/reading",
 		"exec/agent", "internal/build",
 		"plan/called",
-		"internal/cli/adhoc", "internal/cli/formatting", "internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/targets", "internal/cli/vaults",
+		"internal/cli/adhoc", "internal/cli/formatting", "internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/starting", "internal/cli/targets", "internal/cli/vaults",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
 	},
