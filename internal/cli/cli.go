@@ -17,6 +17,7 @@ import (
 	"moon/internal/build"
 	"moon/internal/cli/formatting"
 	"moon/internal/cli/installing"
+	"moon/internal/cli/linting"
 	"moon/internal/cli/manual"
 	"moon/internal/cli/reference"
 	"moon/internal/cli/starting"
@@ -53,6 +54,7 @@ type cli struct {
 	Plan       planCmd            `cmd:"" group:"cmd-plans" help:"Print what a playbook will do, with the origin of every step."`
 	Validate   validateCmd        `cmd:"" group:"cmd-plans" help:"Check a playbook for errors; run nothing."`
 	Doctor     doctorCmd          `cmd:"" group:"cmd-plans" help:"Report what moon does not support in a playbook, its roles and files; run nothing."`
+	Lint       linting.Lint       `cmd:"" group:"cmd-plans" help:"Find what works in playbooks and is likely to hurt later."`
 	Fmt        formatting.Format  `cmd:"" group:"cmd-plans" help:"Lay out playbooks and other YAML files in one way; comments stay."`
 	Graph      graphCmd           `cmd:"" group:"cmd-plans" help:"Print the execution graph of a playbook."`
 	Inventory  inventoryCmd       `cmd:"" group:"cmd-plans" help:"Print the hosts and groups of an inventory, or the variables of a host."`
