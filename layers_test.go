@@ -181,7 +181,7 @@ var layers = map[string][]string{
 	"internal/formatter":       {"internal/pattern"},                                                   // a text, and no files
 	"internal/cli/formatting":  {"exec/fsys", "internal/app", "internal/formatter", "internal/termtext", "internal/vaulting", "secret/vault"},
 	"internal/starter":         {"internal/pattern"}, // texts: it plans nothing
-	"internal/cli/starting":    {"internal/app", "internal/pattern", "internal/starter", "internal/termtext"},
+	"internal/cli/projects":    {"internal/app", "internal/pattern", "internal/starter", "internal/termtext"},
 	"plan/lint":                {"internal/diag", "internal/pattern", "plan", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // as plan/doctor
 	"internal/cli/linting":     {"internal/app", "internal/build", "internal/cli/nearby", "internal/diag", "internal/suggest", "internal/termtext", "internal/vaulting", "plan", "plan/lint"},
 	"internal/cli/vaults":      {"exec", "internal/app", "internal/pattern", "internal/termtext", "internal/vaulting", "secret/vault"},
@@ -212,7 +212,7 @@ var layers = map[string][]string{
 		"internal/report/reading",
 		"exec/agent", "internal/build",
 		"plan/called",
-		"internal/cli/adhoc", "internal/cli/formatting", "internal/cli/installing", "internal/cli/lastview", "internal/cli/linting", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/starting", "internal/cli/targets", "internal/cli/vaults",
+		"internal/cli/adhoc", "internal/cli/formatting", "internal/cli/installing", "internal/cli/lastview", "internal/cli/linting", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/projects", "internal/cli/targets", "internal/cli/vaults",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
 	},

@@ -19,8 +19,8 @@ import (
 	"moon/internal/cli/installing"
 	"moon/internal/cli/linting"
 	"moon/internal/cli/manual"
+	"moon/internal/cli/projects"
 	"moon/internal/cli/reference"
-	"moon/internal/cli/starting"
 	"moon/internal/cli/vaults"
 	"moon/tui/terminal"
 )
@@ -71,8 +71,8 @@ type cli struct {
 	Install    installing.Install `cmd:"" group:"cmd-programs" help:"Install the collections and roles that requirements.yml names."`
 	Vault      vaults.Vault       `cmd:"" group:"cmd-programs" help:"Encrypt, decrypt and edit Ansible Vault files and values."`
 	Trust      trustCmd           `cmd:"" group:"cmd-programs" help:"Trust the files of a playbook, so that programs they name may run before approval."`
-	Init       starting.Init      `cmd:"" group:"cmd-other" help:"Write a first playbook, also one made of a Makefile or a shell script."`
-	New        starting.New       `cmd:"" group:"cmd-other" help:"Make the files of a new role."`
+	Init       projects.Init      `cmd:"" group:"cmd-other" help:"Write a first playbook, also one made of a Makefile or a shell script."`
+	New        projects.New       `cmd:"" group:"cmd-other" help:"Make the files of a new role."`
 	Completion manual.Completion  `cmd:"" group:"cmd-other" help:"Print a completion script for bash, zsh or fish."`
 	Man        manual.Pages       `cmd:"" group:"cmd-other" help:"Print the manual page of moon or of a command."`
 	Version    reference.Version  `cmd:"" group:"cmd-other" help:"Print the version, what moon was built from, and the agents that it finds."`

@@ -1,4 +1,4 @@
-package starting
+package projects
 
 import (
 	"fmt"

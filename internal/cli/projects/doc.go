@@ -1,4 +1,4 @@
-// Package starting is the commands `moon init` and `moon new`.
+// Package projects is the commands `moon init` and `moon new`.
 //
 //	a directory, a Makefile, a script ──▶ internal/starter ──▶ files, and what to do next
-package starting
+package projects
