@@ -171,6 +171,7 @@ pictures: ## play the tapes of docs/tape with this moon: records the demo, draws
 	$(GO) run ./docs/tape
 	$(GO) run ./docs/tape -tape docs/tape/loop.tape
 	$(GO) run ./docs/tape -tape docs/tape/orphans.tape
+	$(GO) run ./docs/tape -tape docs/tape/away.tape
 
 cover:
 	$(GO) test -coverprofile $(CACHE)/cover.out ./... && $(GO) tool cover -html $(CACHE)/cover.out

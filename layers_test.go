@@ -72,7 +72,7 @@ var layers = map[string][]string{
 	"exec/remote":          {"internal/pattern", "exec/pymodule", "plan/dialect", "secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action", "exec/background", "exec/way"},       // exec at both ends of a connection; what carries a job must not know of runs
 	"exec/background":      {"internal/pattern", "events"},                                                                                                                                                                                                                                    // files of jobs: it starts nothing
 	"engine/graph":         {"plan/sequence", "plan/dialect", "events", "plan", "internal/termtext"},
-	"engine/planfile":      {"events", "engine/graph", "plan", "plan/planner", "plan/saved", "internal/diag", "plan/show"},
+	"engine/planfile":      {"events", "engine/graph", "plan", "plan/planner", "plan/saved", "plan/source", "internal/diag", "plan/show"},
 	"engine/pinned":        {"exec/fsys", "plan/source"},                                 // files that are read: it knows no steps
 	"engine/exact":         {"events", "events/fact", "plan", "exec/fault", "exec/spec"}, // compares: it neither predicts nor runs
 	"engine/journal": {
@@ -104,6 +104,7 @@ var layers = map[string][]string{
 	"tui/known":    {"plan/hostnames", "events", "internal/diag", "plan", "tui/debugger", "tui/draw", "tui/feed", "tui/status", "tui/tree"},                                                    // the run, and no cursor
 	"tui/pane":     {"plan/hostnames", "events", "events/steplog", "internal/diag", "plan", "themes", "tui/draw", "tui/feed", "tui/keymap", "tui/known", "tui/status", "tui/tree", "tui/view"}, // shows; it must not know the model
 	"tui/frame":    {"tui/draw", "tui/feed", "tui/keymap", "tui/pane", "tui/view", "tui/tree", "tui/status", "themes", "plan", "events"},                                                       // what is drawn around and next to the panes; it must not know the model
+	"tui/picker":   {"themes", "tui/draw", "tui/looks"},                                                                                                                                        // a list, whatever it is of
 	"tui/looks":    {"tui/draw", "themes", "internal/suggest"},                                                                                                                                 // colours and glyphs, and no run
 	"tui/terminal": {},                                                                                                                                                                         // lends the terminal, whatever is on it
 	"tui/overlay":  {"plan/sequence", "events", "internal/diag", "internal/suggest", "plan", "themes", "tui/draw", "tui/fix", "tui/keymap", "tui/known", "tui/status"},                         // reads the run, and wants; it must not know the view
@@ -163,58 +164,65 @@ var layers = map[string][]string{
 		"plan/found", "plan/playbook",
 		"plan/vars", "internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "engine/control", "events/rundir", "internal/app/statedir", "internal/factcache", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
-	"embed":                    {"engine", "engine/graph", "events", "events/fact", "events/rundir", "exec/action", "exec/agent", "exec/facts", "exec/remote", "internal/app", "internal/app/statedir", "internal/build", "internal/diag", "plan", "plan/called", "plan/show"}, // moon without a terminal, for other programs: it knows no commands
-	"examples/embed":           {"embed", "events"},                                                                                                                                                                                                                            // a program outside of the tree: what it may import, anyone may
-	"internal/report/otlp":     {"events", "internal/report/reading", "plan"},                                                                                                                                                                                                  // spans and requests: it waits for nobody
-	"internal/report/reading":  {"events", "events/steplog", "internal/termtext", "plan", "tui/status"},                                                                                                                                                                        // takes in, and writes nothing
-	"internal/report/html":     {"events", "internal/report/reading", "internal/termtext", "tui/status"},
-	"internal/report/markdown": {"events", "internal/report/reading", "internal/termtext", "tui/status"},
-	"internal/report/schemas":  {"engine/graph", "events", "internal/people", "plan", "plan/show", "tui/plain"},                                             // types and words: it writes none of what it describes
-	"internal/watch":           {},                                                                                                                          // files, and who waits for them
-	"internal/factcache":       {"events", "exec", "exec/spec", "plan", "plan/eval/value", "plan/found", "plan/vars"},                                       // files of facts: it gathers none
-	"internal/install":         {"exec/fsys", "exec/process", "internal/diag", "internal/suggest", "plan/playbook"},                                         // requirements and files: it knows no plans
-	"internal/series":          {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
-	"internal/app/statedir":    {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
-	"internal/cli/installing":  {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
-	"internal/vaulting":        {"secret/vault"},                                                       // files, and no flags
-	"internal/cli/adhoc":       {"exec/spec", "internal/app", "internal/pattern", "plan", "plan/show"}, // words, and one question: it runs nothing
-	"internal/formatter":       {"internal/pattern"},                                                   // a text, and no files
-	"internal/cli/formatting":  {"exec/fsys", "internal/app", "internal/formatter", "internal/termtext", "internal/vaulting", "secret/vault"},
-	"internal/starter":         {"internal/pattern"}, // texts: it plans nothing
-	"internal/cli/projects":    {"internal/app", "internal/pattern", "internal/starter", "internal/termtext"},
-	"plan/lint":                {"internal/diag", "internal/pattern", "plan", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // as plan/doctor
-	"internal/cli/linting":     {"internal/app", "internal/build", "internal/cli/nearby", "internal/diag", "internal/suggest", "internal/termtext", "internal/vaulting", "plan", "plan/lint"},
-	"internal/cli/vaults":      {"exec", "internal/app", "internal/pattern", "internal/termtext", "internal/vaulting", "secret/vault"},
-	"internal/cli/targets":     {"internal/pattern", "internal/termtext", "plan"}, // words of a call, and what they may be
-	"internal/cli/modules":     {"internal/diag", "plan/collection", "plan/playbook"},
+	"embed":                     {"engine", "engine/graph", "events", "events/fact", "events/rundir", "exec/action", "exec/agent", "exec/facts", "exec/remote", "internal/app", "internal/app/statedir", "internal/build", "internal/diag", "plan", "plan/called", "plan/show"}, // moon without a terminal, for other programs: it knows no commands
+	"examples/embed":            {"embed", "events"},                                                                                                                                                                                                                            // a program outside of the tree: what it may import, anyone may
+	"internal/report/otlp":      {"events", "internal/report/reading", "plan"},                                                                                                                                                                                                  // spans and requests: it waits for nobody
+	"internal/report/reading":   {"events", "events/steplog", "internal/termtext", "plan", "tui/status"},                                                                                                                                                                        // takes in, and writes nothing
+	"internal/report/comparing": {"internal/report/reading", "plan/counterpart", "plan/show"},                                                                                                                                                                                   // two runs that have been: it changes neither
+	"internal/report/html":      {"events", "internal/report/reading", "internal/termtext", "tui/status"},
+	"internal/report/markdown":  {"events", "internal/report/reading", "internal/termtext", "tui/status"},
+	"internal/report/schemas":   {"engine/graph", "events", "internal/people", "plan", "plan/show", "tui/plain"},                                             // types and words: it writes none of what it describes
+	"internal/launch":           {"engine/history", "events", "internal/diag", "internal/termtext", "plan/playbook", "tui/plain"},                            // files and runs: it plans nothing
+	"internal/watch":            {},                                                                                                                          // files, and who waits for them
+	"internal/factcache":        {"events", "exec", "exec/spec", "plan", "plan/eval/value", "plan/found", "plan/vars"},                                       // files of facts: it gathers none
+	"internal/install":          {"exec/fsys", "exec/process", "internal/diag", "internal/suggest", "plan/playbook"},                                         // requirements and files: it knows no plans
+	"internal/series":           {"engine/graph", "events/fact", "internal/app", "internal/diag", "internal/termtext", "plan", "plan/playbook", "plan/show"}, // which playbook after which: it plans and runs nothing
+	"internal/app/statedir":     {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
+	"internal/cli/installing":   {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
+	"internal/cli/starting":     {"engine/history", "internal/app", "internal/launch", "themes", "tui/draw", "tui/looks", "tui/picker"},
+	"internal/vaulting":         {"secret/vault"},                                                       // files, and no flags
+	"internal/cli/adhoc":        {"exec/spec", "internal/app", "internal/pattern", "plan", "plan/show"}, // words, and one question: it runs nothing
+	"internal/formatter":        {"internal/pattern"},                                                   // a text, and no files
+	"internal/cli/formatting":   {"exec/fsys", "internal/app", "internal/formatter", "internal/termtext", "internal/vaulting", "secret/vault"},
+	"internal/starter":          {"internal/pattern"}, // texts: it plans nothing
+	"internal/cli/projects":     {"internal/app", "internal/pattern", "internal/starter", "internal/termtext"},
+	"plan/lint":                 {"internal/diag", "internal/pattern", "plan", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // as plan/doctor
+	"internal/cli/linting":      {"internal/app", "internal/build", "internal/cli/nearby", "internal/diag", "internal/suggest", "internal/termtext", "internal/vaulting", "plan", "plan/lint"},
+	"internal/cli/vaults":       {"exec", "internal/app", "internal/pattern", "internal/termtext", "internal/vaulting", "secret/vault"},
+	"internal/cli/surroundings": {"internal/app"},                                  // files and the environment: it knows no playbook
+	"internal/cli/targets":      {"internal/pattern", "internal/termtext", "plan"}, // words of a call, and what they may be
+	"internal/cli/modules":      {"internal/diag", "plan/collection", "plan/playbook"},
 	// A module of its own, which moon does not need.
 	"nats/link":     {}, // names and a connection
-	"nats/record":   {"engine/control", "engine/journal", "events/rundir", "nats/link"},
+	"nats/record":   {"engine/control", "engine/journal", "events", "events/rundir", "events/steplog", "nats/link"},
 	"nats/mirror":   {"engine/control", "engine/history", "events/rundir", "nats/link"},
-	"nats/serve":    {},                            // a server
-	"nats/session":  {"nats/link"},                 // bytes and how they arrive: it starts nothing
-	"nats/agent":    {"nats/session", "nats/link"}, // hosts: it knows no runs and no frames
-	"nats/queue":    {"events", "nats/link"},       // it starts no processes, and reads of a plan what it has to
+	"nats/serve":    {},                                                                              // a server
+	"nats/session":  {"nats/link"},                                                                   // bytes and how they arrive: it starts nothing
+	"nats/agent":    {"nats/session", "nats/link"},                                                   // hosts: it knows no runs and no frames
+	"nats/queue":    {"events", "nats/link"},                                                         // it starts no processes, and knows nothing of plans
+	"nats/pack":     {"engine/planfile", "exec/spec", "plan/inventory", "plan/saved", "plan/source"}, // what a plan was made from, and where it is here
 	"nats/schedule": {"nats/link", "nats/queue"},
-	"nats/states":   {"engine/statefile", "nats/link", "plan/prior"}, // where records are, and not what they mean
-	"nats/notify":   {"nats/link"},                                   // it reads journals as anyone outside would
-	"nats/test":     {"nats/command", "nats/link", "nats/queue", "nats/serve"},
-	"nats/command":  {"engine/control", "engine/history", "engine/journal", "engine/statefile", "events", "exec/remote", "exec/way", "internal/app", "internal/app/statedir", "internal/cli", "internal/termtext", "nats/states", "plan", "plan/prior", "nats/agent", "nats/link", "nats/mirror", "nats/notify", "nats/queue", "nats/record", "nats/schedule", "nats/serve", "nats/session"},
+	"nats/retain":   {"events", "nats/link", "nats/mirror", "nats/queue", "nats/schedule"}, // what the servers have: it touches nothing of this machine
+	"nats/states":   {"engine/statefile", "nats/link", "plan/prior"},                       // where records are, and not what they mean
+	"nats/notify":   {"nats/link"},                                                         // it reads journals as anyone outside would
+	"nats/test":     {"nats/command", "nats/link", "nats/pack", "nats/queue", "nats/retain", "nats/schedule", "nats/serve"},
+	"nats/command":  {"engine/control", "engine/history", "engine/journal", "engine/statefile", "events", "exec/remote", "exec/way", "internal/app", "internal/app/statedir", "internal/cli", "internal/termtext", "nats/states", "plan", "plan/prior", "nats/agent", "nats/link", "nats/mirror", "nats/notify", "nats/pack", "nats/queue", "nats/record", "nats/retain", "nats/schedule", "nats/serve", "nats/session"},
 	"nats":          {"nats/command"},
 
-	"internal/cli/lastview":  {"internal/app", "plan", "tui"}, // a file: it shows nothing
-	"internal/cli/nearby":    {"internal/pattern", "internal/diag", "plan"},
-	"internal/cli/predicted": {"events", "plan", "tui/status"},
-	"internal/cli/recorded":  {"internal/app", "plan", "plan/prior"},
-	"internal/cli/manual":    {"internal/app", "internal/build", "internal/suggest"}, // the commands as others read them: it plans nothing
-	"internal/cli/reference": {"exec/facts", "exec/remote", "exec/spec", "internal/app", "internal/build", "internal/suggest", "internal/report/schemas", "internal/termtext", "plan/schema"},
+	"internal/cli/lastview":   {"internal/app", "plan", "tui"}, // a file: it shows nothing
+	"internal/cli/nearby":     {"internal/pattern", "internal/diag", "plan"},
+	"internal/cli/predicted":  {"events", "plan", "tui/status"},
+	"internal/cli/replanning": {"engine", "engine/control", "internal/diag", "tui"}, // it asks, and does not plan
+	"internal/cli/recorded":   {"internal/app", "plan", "plan/prior"},
+	"internal/cli/manual":     {"internal/app", "internal/build", "internal/suggest"}, // the commands as others read them: it plans nothing
+	"internal/cli/reference":  {"exec/facts", "exec/remote", "exec/spec", "internal/app", "internal/build", "internal/suggest", "internal/report/schemas", "internal/termtext", "plan/schema"},
 	"internal/cli": {
-		"internal/report/reading",
+		"internal/report/comparing", "internal/report/reading",
 		"exec/agent", "internal/build",
 		"plan/called",
-		"internal/cli/adhoc", "internal/cli/formatting", "internal/cli/installing", "internal/cli/lastview", "internal/cli/linting", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/projects", "internal/cli/targets", "internal/cli/vaults",
+		"internal/cli/adhoc", "internal/cli/formatting", "internal/cli/installing", "internal/cli/lastview", "internal/cli/linting", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/replanning", "internal/cli/projects", "internal/cli/surroundings", "internal/cli/targets", "internal/cli/vaults",
 		"plan/selector",
-		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal",
+		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal", "internal/cli/starting",
 	},
 
 	// What templates call, below the evaluator: none of it evaluates anything.
@@ -267,7 +275,7 @@ var owners = []struct {
 }{
 	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes", "nats/agent", "nats/command", "nats/test"}, "processes have one owner, which kills their whole group; remote and the worker of nats start only other selves of moon, and notify the command that it is given; what an agent of nats starts must outlive a kill of it, to see the end of its input and end its own steps in order; tape, assault and fakes, which are no part of it, moon and its tests"},
 	{"github.com/alecthomas/kong", []string{"internal/cli", "internal/cli/manual"}, "commands are adapters; what they call knows no flags"},
-	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
+	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/picker", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"internal/install", "internal/formatter", "exec/pymodule", "plan/playbook", "plan/playbook/node", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs; the formatter asks where nodes are, and compares"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},
 	{"net", []string{"internal/install", "internal/report/otlp", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret", "nats/link", "nats/notify", "nats/serve"}, "the only doors are the socket of a run, what steps reach for, the servers of collections, a collector of OpenTelemetry, and those of moon-nats; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},

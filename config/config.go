@@ -26,10 +26,11 @@ type Config struct {
 	Glyphs     string // auto, unicode, ascii, or ""
 	Mouse      bool
 	Banner     string // marks this machine, or what is reached from it, as production
+	Notify     string // how a run notifies a person who is looking elsewhere: "" not at all, terminal, or a command
 }
 
 // keys are the known keys, in the order of the documentation.
-var keys = []string{"theme", "glyphs", "mouse", "banner"}
+var keys = []string{"theme", "glyphs", "mouse", "banner", "notify"}
 
 // glyphs are the sets of characters there are.
 var glyphs = []string{"auto", "unicode", "ascii"}
@@ -109,6 +110,10 @@ func (r *reader) read(root *yaml.Node) error {
 		case "mouse":
 			if err := value.Decode(&r.c.Mouse); err != nil {
 				r.warn(value, "", "mouse is true or false, not %q", value.Value)
+			}
+		case "notify":
+			if r.text(key, value, &r.c.Notify) && (r.c.Notify == "off" || r.c.Notify == "false") {
+				r.c.Notify = ""
 			}
 		case "banner":
 			if value.Kind != yaml.ScalarNode {

@@ -33,13 +33,15 @@ func TestLoad(t *testing.T) {
 		{"theme: { light: daylight, dark: moonlight }\n", Config{Theme: "moonlight", LightTheme: "daylight"}, nil},
 		{"theme: { light: daylight }\n", Config{LightTheme: "daylight"}, nil},
 		{"theme:\nbanner: ~\n", Config{}, nil},
+		{"notify: notify-send moon\n", Config{Notify: "notify-send moon"}, nil},
+		{"notify: off\n", Config{}, nil},
 		{"names: &n sea\ntheme: *n\n", Config{Theme: "sea"}, []string{`config.yaml:1: there is no setting "names"`}},
 		{"banner: 2\n", Config{Banner: "2"}, nil},
 		{
 			"themes: sea\nglyphs: emoji\nmouse: maybe\ntheme: [a]\ntheme: sea\n",
 			Config{},
 			[]string{
-				`config.yaml:1: there is no setting "themes"; known are theme, glyphs, mouse, banner did you mean ` + "`theme`?", `config.yaml:2: glyphs is one of auto, unicode, ascii, not "emoji"`,
+				`config.yaml:1: there is no setting "themes"; known are theme, glyphs, mouse, banner, notify did you mean ` + "`theme`?", `config.yaml:2: glyphs is one of auto, unicode, ascii, not "emoji"`,
 				`config.yaml:3: mouse is true or false, not "maybe"`, `config.yaml:4: theme is a name, or a map of light and dark`, `config.yaml:5: theme is set twice, in line 4 too`,
 			},
 		},

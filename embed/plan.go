@@ -205,11 +205,9 @@ func (b Playbook) connect(call *app.Invocation, o *plan.Options) error {
 	if err != nil {
 		return err
 	}
-	passwords := app.VaultPasswords{Files: b.Vault}
-	if len(passwords.Files) == 0 {
-		if passwords.Files, err = set.VaultPasswords(); err != nil {
-			return err
-		}
+	passwords, err := app.VaultPasswords{Files: b.Vault, Trust: true}.OrSettings(call, o.Dir)
+	if err != nil {
+		return err
 	}
 	if o.Outside.Vault, err = passwords.Passwords(call); err != nil {
 		return err

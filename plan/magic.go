@@ -170,7 +170,9 @@ func (v allVars) Get(key string) (any, bool) { return entryOf(v.e, key) }
 // keysOf are the names of an environment, without those that hold all others.
 func keysOf(e *Env) []string {
 	return slices.DeleteFunc(slices.Compact(e.Names()),
-		func(name string) bool { return name == "vars" || name == "hostvars" || name == "omit" })
+		func(name string) bool {
+			return name == "vars" || name == "hostvars" || name == "omit" || e.Frame.OwnFact(name)
+		})
 }
 
 func entryOf(e *Env, key string) (any, bool) {

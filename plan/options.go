@@ -108,10 +108,10 @@ type Options struct {
 	ModulePath []string // --module-path: directories of modules, beside library/
 	RolesPath  []string // further directories of roles; absolute
 
-	Collections []string // directories with collections, each in or with ansible_collections; absolute
-	Core        string   // directory of the Python package ansible, which is the collection ansible.builtin; "": none is installed
-
-	PluginPaths PluginPaths // that Ansible's settings name
+	Collections []string     // directories with collections, each in or with ansible_collections; absolute
+	Core        string       // directory of the Python package ansible, which is the collection ansible.builtin; "": none is installed
+	PluginPaths PluginPaths  // that Ansible's settings name
+	Moved       source.Moved // where directories are that the saved form of the plan has elsewhere
 
 	Plugins Plugins       // actions that are not compiled in; nil: there are none
 	Asked   *called.Asked // what files in Python have answered before; nil: they are asked each time
@@ -212,8 +212,9 @@ type Login struct {
 	User         string // -u
 	PrivateKey   string
 	Connection   string
-	SSHArgs      string // --ssh-common-args
-	Lends        string // what of them came with the playbook and lends hosts something of the user, in words; "": nothing
+	SSHArgs      string  // --ssh-common-args
+	Steers       string  // what of them came with the playbook and has ssh do more than connect, in words; "": nothing
+	Steering     []Input // the files that say so, by absolute path: they are trusted like those of the playbook
 	Become       bool
 	BecomeUser   string
 	BecomeMethod string

@@ -180,14 +180,14 @@ func (r *Renderer) template(v playbook.Value) any {
 		// It may only lack the value of an excluded step: then the text is open, and not wrong.
 		if len(r.Missing) > missing {
 			r.Leaves(t.Refs())
-			return OpenText{text, StepsOf(r.Missing[missing:])}
+			return OpenText{text, value.UnknownOf(r.Missing[missing:])}
 		}
 		return text
 	}
 	r.Miss(result.Missing)
 	if len(result.Missing) > 0 {
 		r.Leaves(t.Refs())
-		return OpenText{value.Text(result.Value), StepsOf(result.Missing)}
+		return OpenText{value.Text(result.Value), value.UnknownOf(result.Missing)}
 	}
 	r.warnOmitted(v, result.Value)
 	// What a template in a file of secrets comes to is secret as a whole.
@@ -222,8 +222,8 @@ func (r *Renderer) remember(name string, v any) {
 
 // OpenText marks display text whose unknown parts are still templates.
 type OpenText struct {
-	Text  any
-	steps []int
+	Text any
+	open value.Unknown
 }
 
 // ForDisplay leaves open texts as they are, so that a person sees the template.
@@ -231,7 +231,7 @@ func ForDisplay(v any) any { return closed(v, func(o OpenText) any { return o.Te
 
 // ForNames replaces open texts by Unknown, so that what uses the value is unknown too.
 func ForNames(v any) any {
-	return closed(v, func(o OpenText) any { return value.Unknown{Steps: o.steps} })
+	return closed(v, func(o OpenText) any { return o.open })
 }
 
 // closed replaces the open texts inside v, in place.
@@ -255,12 +255,7 @@ func closed(v any, f func(OpenText) any) any {
 
 // StepsOf are the producers of what is missing, ascending.
 func StepsOf(missing []value.Missing) []int {
-	var all []int
-	for _, m := range missing {
-		all = append(all, m.Steps...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return value.UnknownOf(missing).Steps
 }
 
 // Use notes the variables that a text uses.

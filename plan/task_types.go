@@ -123,9 +123,9 @@ type Task struct {
 	Env    []playbook.Value
 	Cwd    playbook.Value
 
-	BecomeUser, BecomeMethod playbook.Value // where it is known only in the run
-	BecomePassword           string         // a secret; "" if none is known
-	Python                   string         // ansible_python_interpreter of the host that it runs on
+	BecomeUser, BecomeMethod, PythonLate playbook.Value // where it is known only in the run
+	BecomePassword                       string         // a secret; "" if none is known
+	Python                               string         // ansible_python_interpreter of the host that it runs on
 
 	// Of plays.
 	Search *source.Search // where what is copied is looked for; nil: nowhere in particular

@@ -39,6 +39,7 @@ func (m *Basis) deciding() []Input {
 		// Made of the text, since of a file with secrets no digest is kept.
 		list = append(list, Input{Path: path, Digest: source.DigestOf(f.Text)})
 	}
-	m.decided, m.decidedOf = list, len(m.Disk.Files)
-	return list
+	// What ssh is given decides what it executes, as what the inventory says of a host does.
+	m.decided, m.decidedOf = append(list, m.O.Login.Steering...), len(m.Disk.Files)
+	return m.decided
 }

@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
+	"moon/tui/draw"
 	"moon/tui/status"
 	"moon/tui/tree"
 	"moon/tui/view"
@@ -25,18 +26,40 @@ func (m browsing) showPause() tea.Cmd {
 	case !failed:
 		m.AutoTab(view.TabSteps)
 	}
+	var ring tea.Cmd
 	if failed && m.Unfocused {
-		return tea.Raw("\a")
+		ring = tea.Raw("\a")
 	}
-	return nil
+	return tea.Batch(ring, m.notify(pauseWords[m.Shot.Pause.Reason]))
+}
+
+// pauseWords are what a notice says of a pause. Those that the user has asked for a moment ago have none.
+var pauseWords = map[events.PauseReason]string{
+	events.PauseUndecided: "needs a decision", events.PauseConfirm: "needs a confirmation", events.PauseBreakpoint: "stopped at a breakpoint",
+	events.PauseFailure: "paused: a step has failed", events.PauseEnd: "has ended, and a step has failed",
+}
+
+// notify says something to a person who is looking elsewhere, with the name of the playbook.
+func (m browsing) notify(words string) tea.Cmd {
+	if words == "" || !m.Unfocused || m.Tools.Notify == nil || m.Plan == nil {
+		return nil
+	}
+	return m.Tools.Notify(draw.Plain(m.Plan.RootFile) + " " + words)
 }
 
 // showEnd reacts to the end of the run: the tree shows what is worth seeing, the root what it came to.
-func (m browsing) showEnd(before events.Phase) {
+func (m browsing) showEnd(before events.Phase) tea.Cmd {
 	m.Summary = m.Summarize()
 	if before == events.Ended {
-		return // it was shown already
+		return nil // it was shown already
 	}
+	words := "is done"
+	if m.Tree.Tallies[0].Sum(status.Failed, status.Unreachable) > 0 {
+		words = "has ended, and steps have failed"
+	} else if m.Shot.Stopped {
+		words = "was stopped"
+	}
+	cmd := m.notify(words)
 	if m.Filter == tree.FilterAll &&
 		m.Tree.Tallies[0].Sum(status.Changed, status.Failed, status.Unreachable, status.Ignored, status.Rescued,
 			status.Outdated, status.Cancelled)+len(m.Tree.Drift) > 0 {
@@ -44,9 +67,10 @@ func (m browsing) showEnd(before events.Phase) {
 	}
 	// The user reads or types something; the end of the run must not take that away.
 	if m.IsTyping() || m.FocusedPane() == view.PaneDetail && !m.Panes.Lent {
-		return
+		return cmd
 	}
 	m.Cur.Node, m.Following, m.TabChosen = 0, false, false
 	m.Detail.OpenTab(view.TabSteps)
 	m.LendDetail()
+	return cmd
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"moon/tui/draw"
 	"moon/tui/feed"
@@ -103,8 +104,24 @@ func toolsOf(o *Options) view.Tools {
 	return view.Tools{
 		Mode: o.Mode, Banner: o.Banner, Saved: o.Saved, Replay: o.Replay, Again: o.Again, Attached: o.Attached,
 		PlanFor: o.PlanFor, Reload: o.Reload, Preview: o.Preview, Eval: o.Eval, CheckBreak: o.CheckBreak, ParseBreak: o.ParseBreak,
-		Editor: o.Editor, Shell: o.Shell, OutDir: o.OutDir,
+		Editor: o.Editor, Shell: o.Shell, OutDir: o.OutDir, Notify: notifying(o),
 	}
+}
+
+// notifying is how a person is notified who is looking elsewhere; nil if that is not wanted.
+func notifying(o *Options) func(text string) tea.Cmd {
+	switch notify := o.Notify; {
+	case notify != nil:
+		return func(text string) tea.Cmd {
+			return func() tea.Msg {
+				notify(text)
+				return nil
+			}
+		}
+	case o.Notices:
+		return func(text string) tea.Cmd { return tea.Raw(ansi.Notify(text)) }
+	}
+	return nil
 }
 
 // Init asks for nothing but the background of the terminal, where the theme depends on it.

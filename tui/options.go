@@ -92,6 +92,10 @@ type Options struct {
 	Mode       string                // what to say beside the playbook's name, such as "check"
 	Banner     string                // marks what the run is about as production: it always shows, and what destroys asks for a name
 	Warnings   []string              // what to say first
+
+	// Notices have the terminal notify a person who is looking elsewhere when the run waits or ends; Notify does it in another way.
+	Notices bool
+	Notify  func(text string) // may take its time; nil: there is none
 }
 
 // ExecCommand is a program that takes the terminal over while it runs, such as an editor.

@@ -57,7 +57,7 @@ func (m *model) followRun(before feed.Shot) tea.Cmd {
 	switch {
 	case m.Shot.Phase == events.Done || m.Shot.Phase == events.Ended:
 		if before.Phase != m.Shot.Phase {
-			browsing{m.State}.showEnd(before.Phase)
+			cmd = browsing{m.State}.showEnd(before.Phase)
 		}
 	case paused && m.Shot.Phase == events.Paused:
 		cmd = browsing{m.State}.showPause()

@@ -651,3 +651,33 @@ func TestBackgroundHasNoHoles(t *testing.T) {
 		}
 	}
 }
+
+// TestNotices notifies only a person who is looking elsewhere: of a failure, of the end, and of nothing that was asked for a moment ago.
+func TestNotices(t *testing.T) {
+	for _, focus := range []tea.Msg{tea.FocusMsg{}, tea.BlurMsg{}} {
+		s := newScreen(t, setup{w: 120, h: 40, fake: func(f *tuitest.Engine) { f.Fails["install git"] = 1 }})
+		var said []string
+		s.m.Tools.Notify = func(text string) tea.Cmd {
+			said = append(said, text)
+			return nil
+		}
+		s.Send(focus)
+		s.keys("A c")
+		s.keys("r c a c")
+		s.f.Settle()
+		want := ""
+		if _, away := focus.(tea.BlurMsg); away {
+			want = "devbox.yml paused: a step has failed|devbox.yml needs a confirmation|devbox.yml is done"
+		}
+		if got := strings.Join(said, "|"); got != want {
+			t.Errorf("%T: %q, not %q", focus, got, want)
+		}
+	}
+	notify := notifying(&Options{Notices: true})
+	if raw, ok := notify("x y")().(tea.RawMsg); !ok || raw.Msg != "\x1b]9;x y\a" {
+		t.Error("the terminal is not asked")
+	}
+	if notifying(&Options{}) != nil {
+		t.Error("it was not asked for")
+	}
+}

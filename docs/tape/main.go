@@ -78,6 +78,9 @@ func (p *player) do(word, rest string) error {
 	case "env":
 		p.env = append(p.env, rest)
 		return nil
+	case "build": // another program than moon: of a directory, and its name
+		dir, name, _ := strings.Cut(rest, " ")
+		return build(dir, name)
 	case "copy":
 		from, to, _ := strings.Cut(rest, " ")
 		return os.CopyFS(filepath.Join(p.home, to), os.DirFS(from))

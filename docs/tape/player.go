@@ -71,9 +71,14 @@ func newPlayer() (*player, error) {
 	if err := os.Mkdir(p.home, 0o700); err != nil {
 		return nil, err
 	}
-	build := exec.CommandContext(context.Background(), "go", "build", "-o", filepath.Join(scratch, "moon"), ".")
-	build.Stderr = os.Stderr
-	return p, build.Run()
+	return p, build(".", "moon")
+}
+
+// build builds a program of a directory, for the tape to run.
+func build(dir, name string) error {
+	b := exec.CommandContext(context.Background(), "go", "build", "-C", dir, "-o", filepath.Join(scratch, name), ".")
+	b.Stderr = os.Stderr
+	return b.Run()
 }
 
 func (p *player) close() {

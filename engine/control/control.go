@@ -39,6 +39,8 @@ type Answer struct {
 	ID       string `json:"id"`
 	Accepted bool   `json:"accepted"`
 	Reason   string `json:"reason,omitempty"` // why not
+	// Found is what is wrong with a playbook that was to be planned again.
+	Found json.RawMessage `json:"found,omitempty"`
 	// Unrecorded says that the journal does not have it: the run was not asked at all.
 	Unrecorded bool `json:"unrecorded,omitempty"`
 }
@@ -61,14 +63,16 @@ type Server struct {
 
 	mu     sync.Mutex
 	conns  map[*net.UnixConn]bool
+	also   map[string]func(Request) Answer // what something other than the run answers, by Request.Do
 	closed bool
+	gone   chan struct{} // closed with it
 }
 
 // Listen makes the socket in a run's directory, in place of one that a dead process has left; only whoever runs the run
 // may call it. handle is called from several goroutines; it may wait, but must return when the run has ended.
 func Listen(dir string, handle func(Request) Answer) (*Server, error) {
 	RemoveStale(os.TempDir())
-	s := &Server{path: rundir.Socket(dir), handle: handle, conns: map[*net.UnixConn]bool{}}
+	s := &Server{path: rundir.Socket(dir), handle: handle, conns: map[*net.UnixConn]bool{}, gone: make(chan struct{})}
 	// The lock of the run is held, so a socket that is there belongs to no one alive.
 	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("make the control socket: %w", err)
@@ -92,7 +96,7 @@ func Listen(dir string, handle func(Request) Answer) (*Server, error) {
 
 // ListenToOthers makes a socket for all users of this machine. What each of them may ask for is for handle to say, by Request.By.
 func ListenToOthers(path string, handle func(Request) Answer) (*Server, error) {
-	s := &Server{path: path, others: true, handle: handle, conns: map[*net.UnixConn]bool{}}
+	s := &Server{path: path, others: true, handle: handle, conns: map[*net.UnixConn]bool{}, gone: make(chan struct{})}
 	if !tellsUsers {
 		return nil, errors.New("this system does not say who is at the other end of a socket")
 	}
@@ -122,15 +126,53 @@ func Relay(dir string, r Request) (Answer, error) {
 		return Answer{}, ErrNobody
 	}
 	r.Relayed = true
-	a := s.(*Server).handle(r)
+	a := s.(*Server).answer(r)
 	a.ID = r.ID
 	return a, nil
+}
+
+// Also has a request of a run that this process has be answered by something other than the run: what its screen does. Other users cannot ask
+// for it. A run without a socket has no requests, so nothing is to be done.
+func Also(dir, do string, handle func(Request) Answer) {
+	v, ok := relays.Load(filepath.Clean(dir))
+	if !ok {
+		return
+	}
+	s := v.(*Server)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.also == nil {
+		s.also = map[string]func(Request) Answer{}
+	}
+	s.also[do] = handle
+}
+
+// answer has a request answered by who answers such ones.
+func (s *Server) answer(r Request) Answer {
+	s.mu.Lock()
+	also := s.also[r.Do]
+	s.mu.Unlock()
+	if also == nil {
+		return s.handle(r)
+	}
+	// It may wait for the run, and the run, when it ends, for its answers.
+	given := make(chan Answer, 1)
+	go func() { given <- also(r) }()
+	select {
+	case a := <-given:
+		return a
+	case <-s.gone:
+		return Answer{Reason: "the run has ended", Unrecorded: true}
+	}
 }
 
 // Close removes the socket and returns when the answers that are on their way have been sent, or after a moment.
 func (s *Server) Close() error {
 	relays.CompareAndDelete(filepath.Dir(s.path), s)
 	s.mu.Lock()
+	if !s.closed {
+		close(s.gone)
+	}
 	s.closed = true
 	for c := range s.conns {
 		// Clients that do not read must not hold up the end of the run.
@@ -208,7 +250,7 @@ func (s *Server) serve(c *net.UnixConn) {
 				a.Reason = "not a command: " + err.Error()
 			} else {
 				r.By = by
-				a = s.handle(r)
+				a = s.answer(r)
 				a.ID = r.ID
 			}
 		}

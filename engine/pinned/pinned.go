@@ -22,11 +22,14 @@ type Files struct {
 	fsys.OwnFiles
 	want  map[string]string // digests by path
 	trees []string          // directories all of whose files are in want
+	links map[string]string // where the links in these lead, by path
 	saved map[string][]byte // texts that are read in the place of their files
 }
 
 // New holds nothing yet.
-func New() *Files { return &Files{want: map[string]string{}, saved: map[string][]byte{}} }
+func New() *Files {
+	return &Files{want: map[string]string{}, links: map[string]string{}, saved: map[string][]byte{}}
+}
 
 // TakeSaved has a text read in the place of a file.
 func (p *Files) TakeSaved(path string, text []byte) { p.saved[path] = text }
@@ -39,8 +42,11 @@ func (p *Files) Pin(s *source.Source) {
 	}
 	p.trees = append(p.trees, s.Path)
 	for _, e := range s.Entries {
-		if e.Kind == source.File {
-			p.want[filepath.Join(s.Path, e.Name)] = e.Digest
+		switch path := filepath.Join(s.Path, e.Name); e.Kind {
+		case source.File:
+			p.want[path] = e.Digest
+		case source.Link:
+			p.links[path] = e.Digest
 		}
 	}
 }
@@ -78,10 +84,14 @@ func (p *Files) Open(path string) (io.ReadCloser, error) {
 	want, ok := p.want[clean]
 	if !ok {
 		for _, tree := range p.trees {
+			if !strings.HasPrefix(clean, strings.TrimSuffix(tree, "/")+"/") {
+				continue
+			}
 			// A file that was not in the directory when the plan was made has not been approved.
-			if strings.HasPrefix(clean, strings.TrimSuffix(tree, "/")+"/") {
+			if want, ok = p.linked(tree, clean); !ok {
 				return nil, &changedError{path}
 			}
+			break
 		}
 	}
 	f, err := p.OwnFiles.Open(path)
@@ -89,6 +99,30 @@ func (p *Files) Open(path string) (io.ReadCloser, error) {
 		return f, err
 	}
 	return &checkedFile{ReadCloser: f, path: path, want: want, sum: sha256.New()}, nil
+}
+
+// linked is the digest of the file in a directory that a path leads to by links in it, which lead where they did: it was approved under its
+// own name.
+func (p *Files) linked(tree, path string) (digest string, ok bool) {
+	for at := path; len(at) > len(tree); at = filepath.Dir(at) {
+		if to, err := os.Readlink(at); err == nil && to != p.links[at] {
+			return "", false
+		}
+	}
+	root, err := filepath.EvalSymlinks(tree)
+	if err != nil {
+		return "", false
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", false
+	}
+	name, err := filepath.Rel(root, real)
+	if err != nil || !filepath.IsLocal(name) {
+		return "", false
+	}
+	digest, ok = p.want[filepath.Join(tree, name)]
+	return digest, ok
 }
 
 // checkedFile is an open file that ends in an error if what was read is not what was to be.

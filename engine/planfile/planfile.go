@@ -16,6 +16,7 @@ import (
 	"moon/plan/planner"
 	"moon/plan/saved"
 	"moon/plan/show"
+	"moon/plan/source"
 )
 
 // Saved is a plan that was read back.
@@ -42,6 +43,7 @@ type header struct {
 	Format  int            `json:"format"`
 	Moon    string         `json:"moon"`
 	Root    string         `json:"root"`
+	Moved   source.Moved   `json:"moved"` // from where it was saved, by Move
 	Digest  string         `json:"digest"`
 	Sources *saved.Sources `json:"sources"`
 	Seal    string         `json:"seal"`
@@ -69,6 +71,9 @@ func Read(doc []byte, here plan.Options, moon string) (*Saved, error) {
 	case h.Seal != sealOf(doc):
 		return nil, errChanged
 	}
+	if len(h.Moved) > 0 {
+		h.Sources.Moved = h.Moved
+	}
 	p, ds, err := planner.Replay(h.Sources, h.Root, here)
 	if err != nil {
 		return nil, err
@@ -82,8 +87,15 @@ func Read(doc []byte, here plan.Options, moon string) (*Saved, error) {
 		return nil, notSame(h, moon, stale, "")
 	}
 	// The plan is written again and compared byte by byte: what the file says is what would run.
-	same := &comparer{want: doc}
-	if err := Write(same, p, g, h.Expected, h.Moon); err != nil || len(same.want) > 0 {
+	if len(h.Moved) > 0 {
+		err = sameElsewhere(h, doc, p, g)
+	} else {
+		same := &comparer{want: doc}
+		if err = Write(same, p, g, h.Expected, h.Moon); len(same.want) > 0 {
+			err = errDiffers
+		}
+	}
+	if err != nil {
 		return nil, notSame(h, moon, stale, "")
 	}
 	return &Saved{p, g, stale, h.Sources.Unsaved(h.Root, here), h.Expected}, nil

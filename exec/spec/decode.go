@@ -247,7 +247,7 @@ func (d *decoder) setField(f *Field, to reflect.Value, value any, name string) {
 			d.reportType(name, "a "+f.Kind.String(), value)
 		}
 	case Map:
-		if m, ok := value.(map[string]any); ok {
+		if m, ok := asMap(value); ok {
 			to.Set(reflect.ValueOf(m))
 		} else {
 			d.reportType(name, "a map", value)
@@ -258,7 +258,7 @@ func (d *decoder) setField(f *Field, to reflect.Value, value any, name string) {
 			to.Set(reflect.ValueOf(value))
 		}
 	case Object:
-		m, ok := value.(map[string]any)
+		m, ok := asMap(value)
 		if !ok {
 			d.reportType(name, "a map", value)
 			return

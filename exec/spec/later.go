@@ -91,10 +91,18 @@ func (d *decoder) reportLater(name string, value any, prefix string) bool {
 	return true
 }
 
-// actionsLater are modules of Ansible that playbooks use and that moon has not, with the way out.
+// actionsLater are modules and actions of other tools that playbooks use and that moon has not, with the way out.
 var actionsLater = map[string]string{
 	"expect":     "give the answers with `stdin` of `command`, or let the user type them with `interactive: true`",
 	"subversion": "use `command: svn checkout …`",
+
+	// Of mooncake, which moon's users come from.
+	"file_replace": "use `replace`", "file_insert": "use `lineinfile`, or `blockinfile` with insertafter",
+	"file_delete_range": "use `replace` with after and before, or `blockinfile` with state: absent",
+	"file_patch_apply":  "use `command: patch FILE DIFF`", "repo_apply_patchset": "use `command: git apply FILE`",
+	"repo_search": "use `find` with contains, or `command: git grep …`", "repo_tree": "use `find`, or `command: git ls-files`",
+	"artifact_capture":  "remove it: each run keeps what its steps have changed and printed, and moon show prints it",
+	"artifact_validate": "write an `assert`, or compare with a saved plan: moon run --plan FILE --exact",
 }
 
 // ForWindows reports whether a module is one for Windows hosts, by its name.

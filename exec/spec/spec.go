@@ -121,6 +121,15 @@ func (f *Field) Field(name string) (*Field, bool) { return findField(f.Fields, n
 // BuiltinPrefix is how Ansible spells the full name of its own modules.
 const BuiltinPrefix = "ansible.builtin."
 
+// StrategyOf is the strategy that a name means. Those of Mitogen go through a play as those that they are called after: they reach hosts in
+// another way, which is moon's own here.
+func StrategyOf(name string) string {
+	if of, ok := strings.CutPrefix(name, "mitogen_"); ok {
+		return of
+	}
+	return strings.TrimPrefix(name, BuiltinPrefix)
+}
+
 // LegacyPrefix is the same for those and the modules next to a playbook.
 const LegacyPrefix = "ansible.legacy."
 

@@ -1,6 +1,7 @@
 package sshargs
 
 import (
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,6 +57,9 @@ func Steering(args string) (option string) {
 			}
 		case slices.Contains([]string{"-i", "-p", "-l", "-J", "-c", "-m", "-b", "-B"}, word):
 			i++ // the next word is its value
+		case word == "-F" && i+1 < len(words) && readsNothing(words[i+1]):
+			i++
+		case strings.HasPrefix(word, "-F") && readsNothing(word[2:]):
 		case !strings.HasPrefix(word, "-"), strings.Trim(word, "-46aCnqTtvx") != "":
 			// Not an option, or one that is not known to be harmless.
 			if found(word) {
@@ -64,6 +68,24 @@ func Steering(args string) (option string) {
 		}
 	}
 	return option
+}
+
+// readsNothing reports whether ssh, with this in the place of its file of options, reads none.
+func readsNothing(file string) bool { return file == "none" || file == os.DevNull }
+
+// Files are the files with options that arguments of ssh name.
+func Files(args string) (files []string) {
+	words, _ := spec.Words(args) // what cannot be split is steering, and names nothing that ssh could read
+	for i, word := range words {
+		name, ok := strings.CutPrefix(word, "-F")
+		if ok && name == "" && i+1 < len(words) {
+			name = words[i+1]
+		}
+		if ok && name != "" && !readsNothing(name) {
+			files = append(files, name)
+		}
+	}
+	return files
 }
 
 // Lends reports whether an argument of ssh executes nothing, and lends the host the user's agent or screen.

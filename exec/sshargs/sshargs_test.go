@@ -1,6 +1,7 @@
 package sshargs_test
 
 import (
+	"slices"
 	"testing"
 
 	"moon/exec/sshargs"
@@ -20,6 +21,11 @@ func TestSteering(t *testing.T) {
 		{"-o PermitLocalCommand=yes -o LocalCommand=evil", "PermitLocalCommand"},
 		{"-o KnownHostsCommand=evil", "KnownHostsCommand"},
 		{"-F ./config", "-F"},
+		{"-F./config -C", "-F./config"},
+		{"-F /dev/null -o ControlMaster=auto", ""}, // it only keeps ssh from its usual ones
+		{"-Fnone -A", "-A"},
+		{"-F none -F ./config", "-F"},
+		{"-F", "-F"},
 		{"-I ./evil.so", "-I"},
 		{"-A", "-A"},
 		{"-AC -o Compression=yes", "-AC"},
@@ -30,6 +36,20 @@ func TestSteering(t *testing.T) {
 	} {
 		if got := sshargs.Steering(tt.args); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.args, got, tt.want)
+		}
+	}
+}
+
+func TestFiles(t *testing.T) {
+	for args, want := range map[string][]string{
+		"":                             nil,
+		"-F /dev/null -C":              nil,
+		"-F ./config -o Port=1":        {"./config"},
+		"-Fone -F two -A -F":           {"one", "two"},
+		"-o ProxyCommand='ssh -F x y'": nil,
+	} {
+		if got := sshargs.Files(args); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", args, got, want)
 		}
 	}
 }

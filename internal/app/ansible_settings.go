@@ -7,9 +7,11 @@ import (
 	"strconv"
 	"strings"
 
+	"moon/exec"
 	"moon/exec/spec"
 	"moon/exec/sshargs"
 	"moon/plan"
+	"moon/plan/source"
 )
 
 // honoured are the Ansible's settings that moon takes, in addition to those that are paths, with the variables of the environment that
@@ -97,9 +99,9 @@ func (s AnsibleSettings) AsksBecomePassword() (bool, error) {
 	return s.flag("privilege_escalation.become_ask_pass", false)
 }
 
-// VaultPasswords are the files with passwords of encrypted values, as flags name them. A program that came with the playbook is not one:
-// it would run before a user has approved anything.
-func (s AnsibleSettings) VaultPasswords() ([]string, error) {
+// VaultPasswords are the files with passwords of encrypted values, as flags name them. A program that came with the playbook is only one
+// if it may run, given what it is named by: it runs before a user has approved anything.
+func (s AnsibleSettings) VaultPasswords(may func(path, named string) error) ([]string, error) {
 	var files []string
 	for _, name := range []string{"defaults.vault_identity_list", "defaults.vault_password_file"} {
 		text, place := s.setting(name)
@@ -116,7 +118,10 @@ func (s AnsibleSettings) VaultPasswords() ([]string, error) {
 				path = settingPath(s.File, path)
 			}
 			if info, err := os.Stat(path); err == nil && s.supplied && !strings.HasPrefix(place, "$") && info.Mode()&0o111 != 0 {
-				return nil, Usage("%s names a program, %s, which came with the playbook; run it with --vault-password-file %s", place, path, one)
+				if err := may(path, place); err != nil {
+					return nil, Usage("%s names a program, %s, which came with the playbook: %s; or give it with --vault-password-file %s", place,
+						path, err, one)
+				}
 			}
 			if id != "" {
 				path = id + "@" + path
@@ -172,8 +177,9 @@ func (s AnsibleSettings) Apply(o *plan.Options) error {
 	return err
 }
 
-// sshArgs puts further arguments of ssh into the options. Those of a file that may have come with the playbook must not have ssh execute
-// programs: hosts are asked for their facts before a user has approved anything. With those that lend a host something it waits for that.
+// sshArgs puts further arguments of ssh into the options. Those of a file that may have come with the playbook may have ssh execute programs
+// or lend the host the user's agent, and hosts are asked for their facts before a user has approved anything. So with these no host is
+// reached before, unless the playbook is trusted, and with it the files that say so.
 func (s AnsibleSettings) sshArgs(o *plan.Options) error {
 	var args []string
 	for _, name := range []string{"ssh_args", "ssh_common_args", "ssh_extra_args"} {
@@ -181,16 +187,25 @@ func (s AnsibleSettings) sshArgs(o *plan.Options) error {
 		if text == "" {
 			continue
 		}
-		option := sshargs.Steering(text)
-		switch own := !s.supplied || strings.HasPrefix(place, "$"); {
-		case option == "" || own:
-		// It executes nothing here. The host may use the agent as long as it is reached, so it is not reached without consent.
-		case sshargs.Lends(option):
-			o.Login.Lends = option + " in " + place + " (which lends it your agent)"
-		default:
-			return Usage("%s has %s, by which ssh runs a program that came with the playbook; give it with --ssh-common-args, or put it into ~/.ssh/config", place, option)
-		}
 		args = append(args, text)
+		option := sshargs.Steering(text)
+		if option == "" || !s.supplied || strings.HasPrefix(place, "$") {
+			continue
+		}
+		does := " (by which ssh may run programs)"
+		if sshargs.Lends(option) {
+			does = " (which lends it your agent)"
+		}
+		// What executes counts before what lends, as within one of them.
+		if o.Login.Steers == "" || !sshargs.Lends(option) {
+			o.Login.Steers = option + " in " + place + does
+		}
+		for _, file := range append([]string{s.File}, sshargs.Files(text)...) {
+			file = source.ResolvePath(file, o.Dir, o.Home)
+			// ssh refuses to start without a file that it is to read, so until there is one there is nothing to trust.
+			digest, _ := exec.FileDigest(file)
+			o.Login.Steering = append(o.Login.Steering, plan.Input{Path: file, Digest: digest})
+		}
 	}
 	if o.Login.SSHArgs != "" {
 		args = append([]string{o.Login.SSHArgs}, args...) // of an option that is there twice the first counts
@@ -232,7 +247,7 @@ func (s AnsibleSettings) ofPlays(o *plan.Options) error {
 	}
 	o.Mode.MergeMaps = behaviour == "merge"
 	strategy, place := s.setting("defaults.strategy")
-	o.Mode.Strategy = strings.TrimPrefix(strategy, spec.BuiltinPrefix)
+	o.Mode.Strategy = spec.StrategyOf(strategy)
 	switch o.Mode.Strategy {
 	case "", "linear", "free", "host_pinned":
 	default:

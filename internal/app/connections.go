@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -194,21 +195,24 @@ func (c *connections) Close() {
 	}
 }
 
+// itsHosts is what a program of the inventory prints.
+const itsHosts = "its hosts"
+
 // OnlyTrusted runs inventory programs that are trusted. named says where their names stand.
 func OnlyTrusted(run func(string, ...string) ([]byte, error), t *Truster, named string) func(string, ...string) ([]byte, error) {
 	return func(path string, args ...string) ([]byte, error) {
 		if _, _, plugin := spec.PluginOf(path); plugin {
 			// The plugin is trusted by itself. What its file has it do, it does on behalf of the playbook.
 			if _, err := os.Stat(args[0]); err == nil {
-				if _, err := t.program(args[0], named); err != nil {
-					return nil, err
+				if _, err := t.program(args[0], itsHosts, named); err != nil {
+					return nil, fmt.Errorf("it is a program that %s names, and %w, or name it yourself with -i", named, err)
 				}
 			}
 			return run(path, args...)
 		}
-		digest, err := t.program(path, named)
+		digest, err := t.program(path, itsHosts, named)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("it is a program that %s names, and %w, or name it yourself with -i", named, err)
 		}
 		if digest == "" {
 			return run(path, args...)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -82,8 +83,9 @@ func (t *Truster) ask(what string, files []plan.Input) bool {
 	return !t.refused
 }
 
-// program reports whether a program that came with the playbook may run, and which bytes of it; "" is as it is.
-func (t *Truster) program(path, named string) (digest string, err error) {
+// program reports whether a program that came with the playbook may run, and which bytes of it; "" is as it is. does says what it is there
+// for.
+func (t *Truster) program(path, does, named string) (digest string, err error) {
 	if t.always {
 		return "", nil
 	}
@@ -95,10 +97,10 @@ func (t *Truster) program(path, named string) (digest string, err error) {
 		return digest, nil
 	}
 	file := plan.Input{Path: path, Digest: digest}
-	if t.ask("The playbook's settings name a program that prints its hosts ("+named+").", []plan.Input{file}) {
+	if t.ask("The playbook's settings name a program that prints "+does+" ("+named+").", []plan.Input{file}) {
 		return digest, t.store.Add(path, digest)
 	}
-	return "", fmt.Errorf("it is a program that %s names, and it is not trusted; look at it, then run moon trust on the playbook, or name it yourself with -i", named)
+	return "", errors.New("it is not trusted; look at it, then run moon trust on the playbook")
 }
 
 // AskSupplied asks, before predictions begin, about what they would execute.

@@ -24,6 +24,27 @@ type VaultPasswords struct {
 
 	Prompt string // what is asked; "Vault password: " if it is empty
 	Again  bool   // ask twice: what is encrypted with a password that was mistyped is lost
+
+	Trust bool // one that the ansible.cfg of the playbook names may do so
+}
+
+// OrSettings are the passwords that the settings in a directory name, if no others are given.
+func (f VaultPasswords) OrSettings(call *Invocation, dir string) (VaultPasswords, error) {
+	if len(f.Files) > 0 || f.Ask {
+		return f, nil
+	}
+	set, err := AnsibleConfig(dir)
+	if err != nil {
+		return f, err
+	}
+	f.Files, err = set.VaultPasswords(func(path, named string) error {
+		t, err := call.Truster(f.Trust)
+		if err == nil {
+			_, err = t.program(path, "a password", named)
+		}
+		return err
+	})
+	return f, err
 }
 
 // Passwords gives those that were given. Files are read when the first is needed, and a person is asked now: later the terminal

@@ -21,6 +21,7 @@ import (
 	"moon/internal/cli/manual"
 	"moon/internal/cli/projects"
 	"moon/internal/cli/reference"
+	"moon/internal/cli/starting"
 	"moon/internal/cli/vaults"
 	"moon/tui/terminal"
 )
@@ -114,8 +115,14 @@ func Run(call *app.Invocation, args []string) (code int) {
 		}
 	}()
 	if len(args) == 0 {
-		// kong would report a missing command; help is of more use.
-		args = []string{"--help"}
+		chosen, err := chooseArgs(call)
+		if err != nil || chosen == nil {
+			return app.Report(call.Err, err)
+		}
+		args = chosen
+	}
+	if len(args) == 1 && args[0] == "--list" {
+		return app.Report(call.Err, starting.List(call))
 	}
 	if args[0] == "--version" { // as every program has it; as a flag it would be one of every command
 		args = append([]string{"version"}, args[1:]...)

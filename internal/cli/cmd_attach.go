@@ -20,6 +20,8 @@ import (
 	"moon/internal/app"
 	"moon/internal/app/statedir"
 	"moon/internal/cli/lastview"
+	"moon/internal/cli/replanning"
+	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/bind"
 	"moon/tui"
@@ -63,6 +65,7 @@ Commands, each with --send:
   break=STEP         pause before steps, like moon tui --break;  clear=STEP removes the breakpoint
   retry=STEP         retry failed steps
   accept=STEP        accept what drifted steps would do now, and try them again
+  replan             have the run read its edited playbook again, if a TUI has started it
   set=NAME=VALUE     change a variable for the rest of the run, which must be paused; done steps stay done
   answer=STEP        continue a pause step;  reject=STEP rejects it
 STEP is an id, a path, a name (* stands for any text), file:line, or all. The exit code is 2 if a command is refused.`
@@ -108,7 +111,8 @@ func (c *attachCmd) screen(call *app.Invocation, past history.Past, state stated
 	if err := errors.Join(c.settle(), c.readKeys(call)); err != nil {
 		return err
 	}
-	a, err := engine.Attach(past, state.Durations(), replanned(call, past, c.vaultFlags), engine.DeliverTo(past.Dir))
+	deliver := engine.DeliverTo(past.Dir)
+	a, err := engine.Attach(past, state.Durations(), replanned(call, past, c.vaultFlags), deliver)
 	if err != nil {
 		return app.Usage("%s cannot be followed: %s", past.ID, err)
 	}
@@ -138,7 +142,8 @@ func (c *attachCmd) screen(call *app.Invocation, past history.Past, state stated
 			app.NewPredictor(call.Asker, p, pool, false, past.Options.Force, left).PredictAll(ctx, tell)
 		},
 		Keys: c.keys, View: view, Notice: notice, CheckBreak: bind.CheckBreak, ParseBreak: engine.ParseBreak,
-		Clipboard: exec.Clipboard, Editor: editor(call), Mode: mode,
+		Clipboard: exec.Clipboard, Editor: replanning.Editor(editor(call)), Mode: mode,
+		Reload: func() (diag.List, error) { return replanning.Ask(deliver) },
 	}))
 	if isCut(err) {
 		err = nil

@@ -73,6 +73,13 @@ type planFlags struct {
 	mode fact.Options // of the run the plan is for: templates of plays may ask
 }
 
+// vaultPasswords also takes those that trusted programs of ansible.cfg print.
+func (f *planFlags) vaultPasswords() app.VaultPasswords {
+	given := f.vaultFlags.vaultPasswords()
+	given.Trust = f.TrustPlugins || f.approved
+	return given
+}
+
 // called tells the planner how the run will be called.
 func (f *planFlags) called(o *plan.Options) {
 	o.Mode.Check, o.Mode.Diff, o.Mode.Forks = f.mode.Check, f.mode.Diff, f.mode.Forks
@@ -167,14 +174,8 @@ func thisMachine(call *app.Invocation, passwords app.VaultPasswords) (plan.Optio
 	o.Outside.Plugin = call.Values.Ask
 	o.Outside.Python, o.Asked = app.AskPython(call.Python), called.NewAsked(nil)
 	o.Outside.Exports = (&app.Importer{Call: call}).Exports
-	if len(passwords.Files) == 0 && !passwords.Ask {
-		set, err := app.AnsibleConfig(dir)
-		if err != nil {
-			return o, err
-		}
-		if passwords.Files, err = set.VaultPasswords(); err != nil {
-			return o, err
-		}
+	if passwords, err = passwords.OrSettings(call, dir); err != nil {
+		return o, err
 	}
 	o.Outside.Vault, err = passwords.Passwords(call)
 	return o, err

@@ -16,6 +16,7 @@ import (
 	"moon/events/steplog"
 	"moon/exec"
 	"moon/internal/app"
+	"moon/internal/report/comparing"
 	"moon/internal/report/reading"
 	"moon/internal/termtext"
 	"moon/plan"
@@ -32,6 +33,7 @@ type showCmd struct {
 	Output      *string `xor:"what" env:"-" placeholder:"STEP" help:"Print the raw output of a step: an id, a path or a name."`
 	Attempt     int     `env:"-" placeholder:"N" help:"With --output: which attempt; default the last."`
 	Exports     bool    `xor:"what" env:"-" help:"Print the values that the run exported, as JSON."`
+	Diff        string  `xor:"what" env:"-" placeholder:"RUN" help:"Compare with an earlier run: steps that ended otherwise, took longer or printed something else."`
 	TUI         bool    `xor:"what" name:"tui" env:"-" help:"Open the finished run in the TUI, read-only."`
 	vaultFlags  `group:"passwords"`
 	screenFlags `group:"screen"`
@@ -43,6 +45,7 @@ func (showCmd) Help() string {
 
   moon show
   moon show 20261102-101500 --output step-0007
+  moon show 20261102-101500 --diff 20261101-093000
   moon show --exports
   moon show --tui`
 }
@@ -78,6 +81,9 @@ func (c *showCmd) Run(call *app.Invocation) error {
 	}
 	if c.Exports {
 		return printExports(call, past)
+	}
+	if c.Diff != "" {
+		return c.compare(call, past)
 	}
 	now := past
 	// A run in progress is shown up to here and not followed.
@@ -176,16 +182,51 @@ func (c *showCmd) screen(call *app.Invocation, past history.Past, w *engine.Watc
 
 // report writes the run as one page, or as its summary.
 func (c *showCmd) report(call *app.Invocation, past history.Past, w *engine.Watch, noPlan error) error {
+	r, err := c.read(past, w, noPlan)
+	if err != nil {
+		return err
+	}
+	return app.WriteReport(call.Out, c.Format, r)
+}
+
+// compare prints what was different since an earlier run.
+func (c *showCmd) compare(call *app.Invocation, past history.Past) error {
+	earlier, err := pastRun(c.Diff)
+	if err != nil {
+		return app.Usage("--diff: %s", err)
+	}
+	var both [2]comparing.Run
+	for i, p := range []history.Past{earlier, past} {
+		p.Live = false
+		w, noPlan := engine.NewWatch(p, replanned(call, p, c.vaultFlags))
+		r, err := c.read(p, w, noPlan)
+		if err != nil {
+			return err
+		}
+		both[i] = comparing.Run{ID: p.ID, Reading: r}
+	}
+	d, err := comparing.Of(both[0], both[1])
+	switch {
+	case err != nil:
+		return err
+	case c.Format == "json":
+		return d.JSON(call.Doc)
+	case c.Format != "text":
+		return app.Usage("--diff is printed as text or json")
+	}
+	return d.Write(call.Out, call.Width())
+}
+
+// read takes in a run for what is written in one piece.
+func (c *showCmd) read(past history.Past, w *engine.Watch, noPlan error) (*reading.Reading, error) {
 	r := &reading.Reading{Out: rundir.Output(past.Dir), Moon: past.Moon, Head: []reading.Fact{
 		{Name: "by", Text: past.Actor + " on " + past.Host}, {Name: "files", Text: past.Dir},
 	}}
 	if w != nil {
 		r.PlanFor = w.PlanFor
 	}
-	if _, err := c.records(past, w, noPlan, r.Take); err != nil {
-		return app.WrapDisk(err)
-	}
-	return app.WriteReport(call.Out, c.Format, r)
+	_, err := c.records(past, w, noPlan, r.Take)
+	return r, app.WrapDisk(err)
 }
 
 // take gives the run to what shows it: with its plan, or as far as it is known without.

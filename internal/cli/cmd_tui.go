@@ -19,6 +19,7 @@ import (
 	"moon/exec/remote"
 	"moon/internal/app"
 	"moon/internal/cli/lastview"
+	"moon/internal/cli/replanning"
 	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
@@ -214,6 +215,13 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 	view, notice := lastview.Read(p)
 	notice = cmp.Or(c.notice, notice)
 	asks, screenClosed := call.Terminal.Show()
+	var planning sync.Mutex // the user of another process may ask, too
+	reload := func() (diag.List, error) {
+		planning.Lock()
+		defer planning.Unlock()
+		return c.reload(call, s)
+	}
+	replanning.Serve(s.Dir(), reload)
 	o := c.look(tui.Options{
 		Plan: p, Others: c.others, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, Why: s.Why, Saved: plain.ShortHome(s.Dir()),
 		OutDir: s.OutDir,
@@ -234,7 +242,7 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 		Preview: engine.Preview,
 		Keys:    c.keys, View: view, KeepView: lastview.Keeper(call, p), Notice: notice,
 		Eval: s.Eval, CheckBreak: bind.CheckBreak, ParseBreak: engine.ParseBreak,
-		Reload: func() (diag.List, error) { return c.reload(call, s) },
+		Reload: reload,
 		Shell:  shellAt(s), Clipboard: exec.Clipboard,
 		Editor: editor(call),
 		Mode:   mode, Aside: asks, Again: c.repeats,

@@ -25,6 +25,7 @@ type screenFlags struct {
 	keys       *keymap.Keys // nil: the usual ones
 	mouse      bool
 	lightTheme string
+	notify     string
 	warnings   []string
 }
 
@@ -38,7 +39,7 @@ func (f *screenFlags) settle() error {
 	if f.Theme == "" {
 		f.Theme, f.lightTheme = set.Theme, set.LightTheme
 	}
-	f.mouse = set.Mouse
+	f.mouse, f.notify = set.Mouse, set.Notify
 	f.Glyphs = cmp.Or(f.Glyphs, set.Glyphs)
 	// A banner of the settings must show before the first question.
 	if f.Banner == nil {
@@ -57,7 +58,10 @@ func (f *screenFlags) settle() error {
 // look gives the options of a screen the flags that are settled.
 func (f *screenFlags) look(o tui.Options) tui.Options {
 	o.Theme, o.LightTheme, o.ThemeDir, o.Glyphs, o.Warnings = f.Theme, f.lightTheme, themeDir(), f.Glyphs, f.warnings
-	o.Mouse = f.mouse
+	o.Mouse, o.Notices = f.mouse, f.notify == "terminal"
+	if f.notify != "" && !o.Notices {
+		o.Notify = app.NotifyBy(f.notify)
+	}
 	o.NoColor = f.NoColor || os.Getenv("NO_COLOR") != ""
 	if f.Banner != nil {
 		o.Banner = *f.Banner

@@ -50,6 +50,7 @@ All commands of moon are there. In addition, and instead:
   moon-nats notify --url URL|--command CMD [--on waits,failed,done]  tell others what happens in runs
   moon-nats state PLAYBOOK [--history]               what runs have made, on all machines; --history: who has recorded what, and when
   moon-nats forget RUN…                              remove runs from the stream
+  moon-nats prune --stream [--keep N] [--older AGE] [--size SIZE] [--unfinished] [--dry-run] [--every TIME]  remove old runs and jobs there
 
 Flags, before or after the command: --nats URL (or MOON_NATS, default nats://127.0.0.1:4222), --creds FILE, --ca FILE, --cert FILE and
 --key FILE, --replicas N, --lease TIME, --groups FILE (who may confirm what). moon-nats help COMMAND is moon's own help of a command.
@@ -128,6 +129,10 @@ func run(args []string) (int, error) {
 		return with(ctx, o, func(l *link.Link) (int, error) { return app.ExitDone, runs(ctx, l) })
 	case "forget":
 		return with(ctx, o, func(l *link.Link) (int, error) { return app.ExitDone, forget(ctx, l, args[1:]) })
+	case "prune":
+		if slices.Contains(args, ofStream) {
+			return with(ctx, o, func(l *link.Link) (int, error) { return prune(ctx, l, args[1:]) })
+		}
 	case "worker":
 		return with(ctx, o, func(l *link.Link) (int, error) { return app.ExitDone, worker(ctx, l, args[1:], o) })
 	case "submit", "queue", "cancel", "schedule", "schedules", "unschedule", "notify":

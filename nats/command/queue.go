@@ -22,6 +22,7 @@ import (
 	"moon/internal/cli"
 	"moon/nats/link"
 	"moon/nats/notify"
+	"moon/nats/pack"
 	"moon/nats/queue"
 	"moon/nats/record"
 	"moon/nats/schedule"
@@ -46,11 +47,15 @@ func queued(ctx context.Context, l *link.Link, name string, args []string) (int,
 	}
 	switch name {
 	case "submit":
-		j, code, err := jobFrom(ctx, q, args)
+		j, packed, code, err := jobFrom(ctx, q, args)
 		if err != nil || code != app.ExitDone {
 			return code, err
 		}
 		if j, err = q.Submit(ctx, j); err != nil {
+			return app.ExitDisk, err
+		}
+		// The plan may have been one that no job had for long, and that was removed just before this one had it.
+		if _, err := q.Store(ctx, packed); err != nil {
 			return app.ExitDisk, err
 		}
 		fmt.Println(j.ID)
@@ -62,12 +67,15 @@ func queued(ctx context.Context, l *link.Link, name string, args []string) (int,
 		if _, err := schedule.Parse(args[1]); err != nil {
 			return app.ExitUsage, err
 		}
-		j, code, err := jobFrom(ctx, q, args[2:])
+		j, packed, code, err := jobFrom(ctx, q, args[2:])
 		if err != nil || code != app.ExitDone {
 			return code, err
 		}
 		if err := b.Put(ctx, args[0], args[1], j); err != nil {
 			return app.ExitUsage, err
+		}
+		if _, err := q.Store(ctx, packed); err != nil { // as with a job
+			return app.ExitDisk, err
 		}
 		return app.ExitDone, nil
 	case "queue":
@@ -93,9 +101,12 @@ var runFlags = map[string]bool{
 	"--diff": false, "-D": false, "--force": false,
 }
 
+// trust is the flag that lets plugins run that came with the playbook. They are in the pack, and the plan has their digests.
+const trust = "--trust-plugins"
+
 // jobFrom plans what the arguments say, stores the plan, and gives the job. If the plan could not be made, moon has said why, and the exit
 // code is its own.
-func jobFrom(ctx context.Context, q *queue.Queue, args []string) (j queue.Job, code int, err error) {
+func jobFrom(ctx context.Context, q *queue.Queue, args []string) (j queue.Job, packed []byte, code int, err error) {
 	labels, retries := "", ""
 	own := map[string]*string{"--labels": &labels, "--retries": &retries}
 	var flags, rest []string
@@ -106,7 +117,7 @@ func jobFrom(ctx context.Context, q *queue.Queue, args []string) (j queue.Job, c
 		valued, ofRun := runFlags[name]
 		switch {
 		case (ours || ofRun && valued) && !given && i+1 == len(args):
-			return j, app.ExitUsage, fmt.Errorf("%s needs a value", name)
+			return j, nil, app.ExitUsage, fmt.Errorf("%s needs a value", name)
 		case ours && given:
 			*to = value
 		case ours:
@@ -115,6 +126,8 @@ func jobFrom(ctx context.Context, q *queue.Queue, args []string) (j queue.Job, c
 		case ofRun && valued && !given:
 			flags = append(flags, args[i], args[i+1])
 			i++
+		case args[i] == trust: // planning may call plugins, and so may the run
+			flags, rest = append(flags, trust), append(rest, trust)
 		case ofRun:
 			flags = append(flags, args[i])
 		default:
@@ -123,34 +136,33 @@ func jobFrom(ctx context.Context, q *queue.Queue, args []string) (j queue.Job, c
 	}
 	plan, code, err := planFor(rest)
 	if err != nil || code != app.ExitDone {
-		return j, code, err
+		return j, nil, code, err
 	}
-	if j, err = queue.JobOf(plan); err != nil {
-		return j, app.ExitUsage, err
+	if j.Playbook, j.Hosts, err = pack.About(plan); err != nil {
+		return j, nil, app.ExitUsage, err
 	}
 	j.Flags = flags
 	if j.Labels, err = queue.Labels(labels); err != nil {
-		return j, app.ExitUsage, err
+		return j, nil, app.ExitUsage, err
 	}
 	if retries != "" {
 		if j.Retries, err = strconv.Atoi(retries); err != nil || j.Retries < 0 {
-			return j, app.ExitUsage, fmt.Errorf("--retries is a number, and not %q", retries)
+			return j, nil, app.ExitUsage, fmt.Errorf("--retries is a number, and not %q", retries)
 		}
 	}
-	pack, err := queue.Pack(plan)
-	if err != nil {
-		return j, app.ExitUsage, err
+	if packed, err = pack.Make(plan); err != nil {
+		return j, nil, app.ExitUsage, err
 	}
-	if j.Plan, err = q.Store(ctx, pack); err != nil {
-		return j, app.ExitDisk, err
+	if j.Plan, err = q.Store(ctx, packed); err != nil {
+		return j, nil, app.ExitDisk, err
 	}
-	return j, app.ExitDone, nil
+	return j, packed, app.ExitDone, nil
 }
 
 // planFor is a saved plan: the one that is named, or what moon plan makes of the arguments.
 func planFor(args []string) (plan []byte, code int, err error) {
-	if len(args) == 1 {
-		if text, err := os.ReadFile(args[0]); err == nil && bytes.HasPrefix(text, []byte("{\n  \"format\": ")) {
+	if named := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == trust }); len(named) == 1 {
+		if text, err := os.ReadFile(named[0]); err == nil && bytes.HasPrefix(text, []byte("{\n  \"format\": ")) {
 			return text, app.ExitDone, nil
 		}
 	}
@@ -273,7 +285,7 @@ func cancelJob(ctx context.Context, l *link.Link, q *queue.Queue, id string) (in
 
 // startJob runs a job in a process of its own, to its end. The error says why it did not end well, in its own last words.
 func startJob(ctx context.Context, q *queue.Queue, o link.Options, j queue.Job) error {
-	pack, err := q.Load(ctx, j.Plan)
+	packed, err := q.Load(ctx, j.Plan)
 	if err != nil {
 		return err
 	}
@@ -282,7 +294,7 @@ func startJob(ctx context.Context, q *queue.Queue, o link.Options, j queue.Job) 
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // the directory is that for temporary files
-	file, root, original, err := queue.Unpack(pack, dir)
+	u, err := pack.Unpack(packed, dir, false)
 	if err != nil {
 		return err
 	}
@@ -295,8 +307,8 @@ func startJob(ctx context.Context, q *queue.Queue, o link.Options, j queue.Job) 
 		return err
 	}
 	// What was submitted is run: that files have been edited since is no reason not to. A run by hand on this machine comes first.
-	cmd := exec.CommandContext(ctx, self, slices.Concat([]string{"run", "--plan", file, "--allow-stale", "--wait-lock", "1h"}, j.Flags)...)
-	cmd.Dir, cmd.Env = root, append(environ(o), ticketIn+"="+string(ticket), standsFor+"="+root+"="+original)
+	cmd := exec.CommandContext(ctx, self, slices.Concat([]string{"run", "--plan", u.Plan, "--allow-stale", "--wait-lock", "1h"}, j.Flags)...)
+	cmd.Dir, cmd.Env = u.Root, append(environ(o), ticketIn+"="+string(ticket), standsFor+"="+u.Root+"="+u.Original)
 	words := &tail{}
 	cmd.Stdout, cmd.Stderr = os.Stdout, io.MultiWriter(os.Stderr, words)
 	fmt.Printf("moon-nats: job %s\n", j.ID)
@@ -316,15 +328,19 @@ func restoreFiles(ctx context.Context, l *link.Link, q *queue.Queue, runs string
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Dir(past.Root)
-	if !strings.HasPrefix(filepath.Base(dir), jobDir(j)) {
+	dir := past.Root
+	for !strings.HasPrefix(filepath.Base(dir), jobDir(j)) {
+		if up := filepath.Dir(dir); up != dir {
+			dir = up
+			continue
+		}
 		return "", nil
 	}
 	stands = past.Root + "=" + filepath.Dir(j.Playbook)
 	if _, err := os.Stat(past.Root); err == nil {
 		return stands, nil
 	}
-	pack, err := q.Load(ctx, j.Plan)
+	packed, err := q.Load(ctx, j.Plan)
 	if err != nil {
 		return "", err
 	}
@@ -332,8 +348,8 @@ func restoreFiles(ctx context.Context, l *link.Link, q *queue.Queue, runs string
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
-	_, _, original, err := queue.Unpack(pack, dir)
-	return past.Root + "=" + original, err
+	u, err := pack.Unpack(packed, dir, true)
+	return past.Root + "=" + u.Original, err
 }
 
 // jobDir is how the name of the directory of a job begins.

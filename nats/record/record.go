@@ -20,7 +20,9 @@ import (
 
 	"moon/engine/control"
 	"moon/engine/journal"
+	"moon/events"
 	"moon/events/rundir"
+	"moon/events/steplog"
 	"moon/nats/link"
 )
 
@@ -166,11 +168,22 @@ func (r *Recorder) locate(path string) (dir, name string, ours bool) {
 func (at *run) publish() error {
 	at.writing.Lock()
 	defer at.writing.Unlock()
+	if at.pending.Len() == 0 {
+		return nil
+	}
+	// Files first, in a stream that keeps the order: a record never names what no one else can read.
+	if err := at.settle(); err != nil {
+		return err
+	}
+	// What was printed is on its way before the record, and is not waited for: it would double what a step costs.
+	over, err := at.sendPrinted(at.pending.Bytes())
+	if err == nil && over {
+		err = at.settle() // no one asks for it later
+	}
+	if err != nil {
+		return err
+	}
 	for at.pending.Len() > 0 {
-		// Files first, in a stream that keeps the order: a record never names what no one else can read.
-		if err := at.settle(); err != nil {
-			return err
-		}
 		piece := at.pending.Bytes()
 		if len(piece) > maxPiece {
 			piece = piece[:bytes.LastIndexByte(piece[:maxPiece], '\n')+1] // a line is far shorter
@@ -182,6 +195,44 @@ func (at *run) publish() error {
 	}
 	return nil
 }
+
+// sendPrinted sends what attempts have printed that end in some lines of the journal: who follows the run elsewhere has it before it is said
+// that they have ended. over says that the run has, too. The caller holds writing.
+func (at *run) sendPrinted(lines []byte) (over bool, err error) {
+	for line := range bytes.Lines(lines) {
+		if bytes.Contains(line, ended) { // the last words of all, also of those whose files another plan has named
+			return true, at.sendOutput()
+		}
+		if !bytes.Contains(line, finished) {
+			continue
+		}
+		_, text, _ := bytes.Cut(line, []byte(" ")) // behind the checksum
+		var r struct {
+			Kind string
+			Data *struct{ Step, Attempt int }
+		}
+		// A record whose data is in a file names no step here, and a plan that has taken the place of another has other names for what its
+		// steps print: that follows within outputEach.
+		if err := json.Unmarshal(text, &r); err != nil || r.Kind != finishedKind || r.Data == nil {
+			continue
+		}
+		prefix := fmt.Sprintf("%s.%d", events.StepID(r.Data.Step), r.Data.Attempt)
+		for _, path := range steplog.Files(filepath.Base(rundir.Output("")), prefix) {
+			if err := at.send(path); err != nil {
+				return false, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// finishedKind is the kind of records that an attempt has ended.
+const finishedKind = "attempt.finished"
+
+var (
+	finished = []byte(`"kind":"` + finishedKind + `"`)
+	ended    = []byte(`"kind":"run.finished"`)
+)
 
 // append has the stream take one piece of the journal, at the place where the run expects it.
 func (at *run) append(piece []byte) error {
@@ -314,20 +365,25 @@ func (at *run) followOutput(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		entries, err := os.ReadDir(rundir.Output(at.dir))
-		if err != nil {
-			continue // it is not there yet
-		}
-		for _, e := range entries {
-			name := outputs + e.Name()
-			info, err := e.Info()
-			at.writing.Lock()
-			if err == nil && info.Mode().IsRegular() && info.Size() > at.sent[name] {
-				_ = at.send(name) // what could not be sent is sent again at the end of the step, where it counts
-			}
-			at.writing.Unlock()
+		at.writing.Lock()
+		_ = at.sendOutput() // what could not be sent is sent again at the end of the step, where it counts
+		at.writing.Unlock()
+	}
+}
+
+// sendOutput sends what all steps have printed by now. The caller holds writing.
+func (at *run) sendOutput() error {
+	entries, err := os.ReadDir(rundir.Output(at.dir))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // no step has begun
+	}
+	for _, e := range entries {
+		name := outputs + e.Name()
+		if info, ierr := e.Info(); ierr == nil && info.Mode().IsRegular() && info.Size() > at.sent[name] {
+			err = errors.Join(err, at.send(name))
 		}
 	}
+	return err
 }
 
 // renew says, again and again, that the run is in good hands.

@@ -21,6 +21,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"moon/nats/link"
+	"moon/nats/pack"
 	"moon/nats/queue"
 )
 
@@ -563,15 +564,15 @@ func TestManyJobs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j, err := queue.JobOf(text)
+		var j queue.Job
+		if j.Playbook, j.Hosts, err = pack.About(text); err != nil {
+			t.Fatal(err)
+		}
+		packed, err := pack.Make(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		pack, err := queue.Pack(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if j.Plan, err = q.Store(t.Context(), pack); err != nil {
+		if j.Plan, err = q.Store(t.Context(), packed); err != nil {
 			t.Fatal(err)
 		}
 		kinds = append(kinds, j)

@@ -1,11 +1,14 @@
 package test
 
 import (
+	"io"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/creack/pty"
 )
 
 // TestOtherMachine runs a playbook on one machine, follows it from another, and finds all of it there afterwards: values that are too large
@@ -34,6 +37,20 @@ func TestOtherMachine(t *testing.T) {
 	}
 	if got := s.log(); !slices.Equal(got, []string{"large", "used30000"}) {
 		t.Errorf("the log is %v", got)
+	}
+}
+
+// TestLastWords has a run print just before it ends: all of it is in the stream, and before the step is said to have ended.
+func TestLastWords(t *testing.T) {
+	s := newSite(t)
+	s.do("a", 0, "run", s.playbook("- name: short\n  shell: echo out; echo err >&2\n- name: failing\n  shell: seq 1 9; false\n  ignore_errors: true\n- name: last\n  shell: seq 1 20000\n"))
+	for step, want := range map[string]int{"short": 2, "failing": 9, "last": 20000} {
+		if got := s.do("b", 0, "show", "--output", step); len(strings.Fields(got)) != want {
+			t.Errorf("another machine has %d words of %s, want %d", len(strings.Fields(got)), step, want)
+		}
+	}
+	if s.journal("a") != s.journal("b") {
+		t.Error("the journals differ")
 	}
 }
 
@@ -160,5 +177,32 @@ func TestServerComesBack(t *testing.T) {
 	s.do("b", 0, "show")
 	if s.journal("a") != s.journal("b") {
 		t.Error("the journals differ")
+	}
+}
+
+// TestReplanFromElsewhere has the machine that executes a run read its edited playbook again, for a user at another.
+func TestReplanFromElsewhere(t *testing.T) {
+	s := newSite(t)
+	p := s.playbook("- name: first\n  shell: echo first >> LOG\n- name: second\n  shell: echo wrong >> LOG; false\n")
+	run := s.cmd("a", "tui", p)
+	run.Env = append(run.Env, "TERM=xterm-256color")
+	tty, err := pty.StartWithSize(run, &pty.Winsize{Rows: 30, Cols: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = run.Process.Kill(); _ = run.Wait() })
+	go func() { _, _ = io.Copy(io.Discard, tty) }()
+	s.until("the run", func() bool { return strings.Contains(s.do("d", 0, "runs"), "in progress") })
+	s.do("b", 0, "attach", "--send", "approve=all", "--send", "continue")
+	s.until("the failure", func() bool { return slices.Contains(s.log(), "wrong") })
+	s.playbook("- name: first\n  shel: echo first >> LOG\n")
+	s.until("it is paused", func() bool {
+		return strings.Contains(s.try("b", "attach", "--send", "replan"), "the playbook has errors")
+	})
+	s.playbook("- name: first\n  shell: echo first >> LOG\n- name: second\n  shell: echo right >> LOG\n- name: third\n  shell: echo third >> LOG\n")
+	s.do("b", 0, "attach", "--send", "replan", "--send", "approve=all", "--send", "continue")
+	s.until("the end", func() bool { return slices.Contains(s.log(), "third") })
+	if got := s.log(); !slices.Equal(got, []string{"first", "wrong", "right", "third"}) {
+		t.Errorf("the log is %v", got)
 	}
 }

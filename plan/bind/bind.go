@@ -589,7 +589,14 @@ func (b *Bound) registers(read *plan.ReadVars) *spec.SteeringArgs {
 }
 
 // Python is what runs modules in Python where the step runs; "" if nobody has said so.
-func (b *Bound) Python() string { return b.Step.Task.Python }
+func (b *Bound) Python() string {
+	k := b.Step.Task
+	if k.PythonLate.IsZero() {
+		return k.Python
+	}
+	r, _ := b.collecting()
+	return vars.PythonIn(r.Text(k.PythonLate))
+}
 
 // OfPlugin reports whether the step's action is a plugin's.
 func (b *Bound) OfPlugin() bool { return b.Step.Task.Action.Plugin != nil }

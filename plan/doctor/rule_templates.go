@@ -24,8 +24,21 @@ func (r *templatesRule) VisitPlay(*playbook.Play, walk.Place) { r.engine.Dialect
 
 // VisitTemplate compiles a template.
 func (r *templatesRule) VisitTemplate(v playbook.Value, at walk.Place) {
-	_, err := r.engine.Template(v.Text())
+	t, err := r.engine.Template(v.Text())
 	r.reportMistake(v, err, at)
+	if err == nil {
+		r.warnIgnored(t, v.PosAt, at)
+	}
+}
+
+// warnIgnored warns of options that lookups do not have: as with Ansible nothing comes of them, and a slip of the pen is one, too.
+func (r *templatesRule) warnIgnored(t *eval.Template, posAt func(int) diag.Pos, at walk.Place) {
+	for _, o := range t.Ignored() {
+		r.problems.Report(diag.Diagnostic{
+			Severity: diag.Warning, Pos: posAt(o.Offset), Width: utf8.RuneCountInString(o.Option), Chain: at.Chain,
+			Message: "the lookup `" + o.Lookup + "` has no option `" + o.Option + "`, and ignores it", Hint: "remove it, or correct its name",
+		})
+	}
 }
 
 // VisitCondition compiles a condition.
@@ -60,9 +73,15 @@ func (r *templatesRule) VisitDocument(f *playbook.File, at walk.Place) {
 		return
 	}
 	text := string(f.Text)
-	_, err := r.engine.Document(text)
+	posAt := func(offset int) diag.Pos {
+		line, column := plan.LineColumn(text, max(offset, 0))
+		return diag.Pos{File: f.Name, Line: line, Column: column}
+	}
+	t, err := r.engine.Document(text)
+	if err == nil {
+		r.warnIgnored(t, posAt, at)
+	}
 	if e, ok := errors.AsType[*value.Error](err); ok {
-		line, column := plan.LineColumn(text, max(e.Offset, 0))
-		r.problems.Errorf(diag.Pos{File: f.Name, Line: line, Column: column}, e.Width, at.Chain, e.Hint, "%s", e.Message)
+		r.problems.Errorf(posAt(e.Offset), e.Width, at.Chain, e.Hint, "%s", e.Message)
 	}
 }

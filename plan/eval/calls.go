@@ -221,12 +221,19 @@ func (s scope) callName(n *jinja.Call, f *jinja.Variable) (any, error) {
 	}
 	c := &call.Input{Scope: s.forCall(), Name: f.Name}
 	if b, ok := s.engine.builtin(f.Name); ok {
-		err := s.bind(c, b.params, n.Args)
+		args, required := splitRequired(f.Name, n.Args)
+		err := s.bind(c, b.params, args)
 		if err == nil {
 			err = c.ExpandAll()
 		}
 		if err != nil {
 			return nil, s.placed(err, f)
+		}
+		if required != nil {
+			if c.Named == nil {
+				c.Named = map[string]any{}
+			}
+			c.Named["default"] = value.Fault{Err: s.undefined(required)}
 		}
 		v, err := b.run(c)
 		if err != nil {

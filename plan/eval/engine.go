@@ -49,6 +49,8 @@ func (e *Engine) lookupError(name string) *value.Error {
 	return err
 }
 
+func (e *Engine) ignores(name, option string) bool { return lookups.Ignores(&e.Shared, name, option) }
+
 // Converts reports whether a list or a map becomes text where text is wanted: JSON if that may be meant, or else as Python prints it.
 func (e *Engine) Converts() bool { return formOf(e.Dialect).converts }
 

@@ -51,7 +51,7 @@ func (s scope) reach(n jinja.Node) (v any, root string, err error) {
 func (s scope) stored(v any, root string, n jinja.Node) (any, error) {
 	switch v := v.(type) {
 	case value.Unknown:
-		return nil, &value.Open{Missing: []value.Missing{{Name: root, Steps: value.SortSteps(v.Steps)}}}
+		return nil, &value.Open{Missing: []value.Missing{{Name: root, Steps: value.SortSteps(v.Steps), Asked: v.Asked}}}
 	case value.Fault:
 		return nil, s.broken(v, n)
 	case *value.Dict:
@@ -115,7 +115,7 @@ func (s scope) lookup(n *jinja.Variable) (any, error) {
 	}
 	switch v := v.(type) {
 	case value.Unknown:
-		return nil, &value.Open{Missing: []value.Missing{{Name: n.Name, Steps: value.SortSteps(v.Steps)}}}
+		return nil, &value.Open{Missing: []value.Missing{{Name: n.Name, Steps: value.SortSteps(v.Steps), Asked: v.Asked}}}
 	case *value.Unsettled:
 		return nil, &value.Open{Missing: v.Missing}
 	// A parameter without argument is an error only where it is used.
@@ -190,6 +190,7 @@ func (s scope) undefined(n *jinja.Variable) *value.Error {
 
 // nameHints are ways out for names that people expect to have a value.
 var nameHints = map[string]string{
+	"user_home":        "the home directory of the user is `home`",
 	"nil":              "write `none`",
 	"ansible_user":     noUser,
 	"ansible_ssh_user": noUser,

@@ -68,7 +68,9 @@ func TestLookups(t *testing.T) {
 	t.Parallel()
 	e := worldly()
 	for text, want := range map[string]string{
-		"{{ lookup('file', 'motd') }}!":                                                                                  "hello!",
+		"{{ lookup('file', 'motd') }}!": "hello!",
+		"{{ lookup('vars', 'nope', default='d') }}{{ lookup('env', 'HOME', default=Undefined) != '' }}":                  "dTrue",
+		"{{ lookup('file', 'motd', rstip=false) }}!":                                                                     "hello!", // a slip, as with Ansible
 		"{{ lookup('ansible.builtin.file', 'motd', rstrip=false) }}!":                                                    "hello\n\n!",
 		"{{ lookup('file', 'nope', errors='ignore') }}!":                                                                 "!",
 		"{{ lookup('template', 't.j2') }}!":                                                                              "<web>\n!",
@@ -98,18 +100,19 @@ func TestLookups(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"{{ lookup('file', 'nope') }}":                       "function `lookup` failed: no file `nope` in files",
-		"{{ lookup('file', 'motd', rstip=true) }}":           "function `lookup` has no option `rstip` for `file`",
-		"{{ lookup('fil', 'motd') }}":                        "unknown lookup `fil`",
-		"{{ lookup('random_choice', lst) }}":                 "the lookup `random_choice` is not available: its result would differ from one run to the next",
-		"{{ lookup('first_found', 'x', 'y') }}":              "function `lookup` failed: none of these files exists: x, y",
-		"{{ lookup('vars', 'nope') }}":                       "undefined variable `nope`",
-		"{{ lookup('template', 'bad.j2') }}":                 "bad.j2:2: undefined variable `nope`",
-		"{% include 'wrong.j2' %}":                           "wrong.j2:1: the expression ends too early: expected a value",
-		"{% include 'loop.j2' %}":                            "templates include each other without end",
-		"{% import 'x.j2' as x %}":                           "no file `x.j2` in templates",
-		"{{ lookup('password', 'x encrypt=sha512_crypt') }}": "function `lookup` the option `encrypt` of `password` is not supported",
-		"{{ lookup('password', 'x', chars=[]) }}":            "function `lookup` needs characters to make a password of",
+		"{{ lookup('file', 'nope') }}":                           "function `lookup` failed: no file `nope` in files",
+		"{{ lookup('password', 'x', ident='2y') }}":              "function `lookup` failed: the option `ident` of `password` is not supported",
+		"{{ lookup('env', 'NO_SUCH_NAME', default=Undefined) }}": "undefined variable `Undefined`",
+		"{{ lookup('fil', 'motd') }}":                            "unknown lookup `fil`",
+		"{{ lookup('random_choice', lst) }}":                     "the lookup `random_choice` is not available: its result would differ from one run to the next",
+		"{{ lookup('first_found', 'x', 'y') }}":                  "function `lookup` failed: none of these files exists: x, y",
+		"{{ lookup('vars', 'nope') }}":                           "undefined variable `nope`",
+		"{{ lookup('template', 'bad.j2') }}":                     "bad.j2:2: undefined variable `nope`",
+		"{% include 'wrong.j2' %}":                               "wrong.j2:1: the expression ends too early: expected a value",
+		"{% include 'loop.j2' %}":                                "templates include each other without end",
+		"{% import 'x.j2' as x %}":                               "no file `x.j2` in templates",
+		"{{ lookup('password', 'x encrypt=sha512_crypt') }}":     "function `lookup` the option `encrypt` of `password` is not supported",
+		"{{ lookup('password', 'x', chars=[]) }}":                "function `lookup` needs characters to make a password of",
 	} {
 		_, err := pythonText(e, world(), text)
 		if err == nil || !strings.HasSuffix(err.Error(), want) {

@@ -27,6 +27,13 @@ type collector struct {
 	guards []string
 	// unknown are calls of functions that are neither built in nor bound where they are called, and of lookups that do not exist.
 	unknown []*jinja.Call
+	ignored []Ignored
+}
+
+// Ignored is an option that a lookup does not have, and that is passed over.
+type Ignored struct {
+	Lookup, Option string
+	Offset         int // in bytes, in the text
 }
 
 // functionTable knows which functions there are.
@@ -35,6 +42,8 @@ type functionTable interface {
 	functionNames() []string
 	// lookupError is what is wrong with the name of a lookup; nil if there is one of that name.
 	lookupError(name string) *value.Error
+	// ignores reports whether a lookup passes over an option.
+	ignores(name, option string) bool
 }
 
 // newCollector is for texts that bind no names.
@@ -152,7 +161,11 @@ func (c *collector) path(root *jinja.Variable, path []any, provided bool) {
 }
 
 func (c *collector) call(n *jinja.Call) {
-	c.arguments(n.Args)
+	args := n.Args
+	if f, ok := n.Function.(*jinja.Variable); ok {
+		args, _ = splitRequired(f.Name, args)
+	}
+	c.arguments(args)
 	switch f := n.Function.(type) {
 	case *jinja.Variable:
 		c.environment(n, f)
@@ -197,6 +210,11 @@ func (c *collector) looked(n *jinja.Call, f *jinja.Variable) {
 	if c.lookupError(name) != nil {
 		c.unknown = append(c.unknown, n)
 		return
+	}
+	for _, a := range n.Args[1:] {
+		if a.Name != "" && value.IsString(name.Value) && c.known.ignores(value.Text(name.Value), a.Name) {
+			c.ignored = append(c.ignored, Ignored{value.Text(name.Value), a.Name, a.At})
+		}
 	}
 	switch name.Value {
 	case "vars", "ansible.builtin.vars":

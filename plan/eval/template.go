@@ -29,7 +29,8 @@ type Template struct {
 	parts []part
 	tree  *jinja.Tree
 
-	refs []Ref
+	refs    []Ref
+	ignored []Ignored
 }
 
 // part is text, or the output of an expression.
@@ -53,6 +54,9 @@ func (t *Template) Literal() bool { return t.literal }
 
 // Refs lists the free variables that the text uses, in its order; a variable is listed once per use.
 func (t *Template) Refs() []Ref { return t.refs }
+
+// Ignored are the options that lookups of the text do not have, and pass over.
+func (t *Template) Ignored() []Ignored { return t.ignored }
 
 func (e *Engine) compileTemplate(text string, how jinja.Reading) (*Template, error) {
 	pieces, err := jinja.Split(text, how)
@@ -110,7 +114,7 @@ func (t *Template) compileParts(pieces []jinja.Piece) error {
 func (t *Template) collect(all ...jinja.Node) error {
 	c := newCollector(t.engine)
 	c.all(all...)
-	t.refs = c.done()
+	t.refs, t.ignored = c.done(), c.ignored
 	return c.unknownFunction(nil)
 }
 
@@ -126,7 +130,7 @@ func (t *Template) compileTags(pieces []jinja.Piece) (err error) {
 		c.bind(jinja.Self)
 	}
 	c.walk(tree.Body)
-	t.tree, t.refs = tree, c.done()
+	t.tree, t.refs, t.ignored = tree, c.done(), c.ignored
 	return c.unknownFunction(c.macros)
 }
 

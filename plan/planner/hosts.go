@@ -323,7 +323,7 @@ func (p *fleet) connect(s *plan.Step, k *plan.Task, c *taskContext, e *plan.Env,
 	}
 	s.Conn = p.connector.ConnectionTo(c.place(), p.connector.SyncedWith(k, c.place(), c.on.Machine, m.Machine, c.delegate, e, r), e, r)
 	if k.Action != nil && k.Action.Plugin != nil {
-		k.Python = p.connector.PythonOn(c.place(), m.Machine, e, r)
+		p.connector.PythonOn(c.place(), k, m.Machine, e, r)
 	}
 	p.connector.BecomeOnHost(s, k, c.place(), c.on.Name, e, r)
 }
@@ -364,7 +364,7 @@ func (p *fleet) connectDelegated(s *plan.Step, k *plan.Task, c *taskContext, m *
 	there := e.On(m.Machine)
 	s.Conn = p.connector.ConnectionTo(place, p.connector.SyncedWith(k, place, m.Machine, m.Machine, playbook.Value{}, there, r), there, r)
 	if k.Action != nil && k.Action.Plugin != nil {
-		k.Python = p.connector.PythonOn(place, m.Machine, there, r)
+		p.connector.PythonOn(place, k, m.Machine, there, r)
 	}
 	p.connector.BecomeOnHost(s, k, place, m.Name, there, r)
 }

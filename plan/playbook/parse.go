@@ -89,7 +89,7 @@ func ParseVars(f *File, ds *diag.List) (Value, bool) {
 }
 
 var documentKeys = []string{
-	"version", "name", "vars", "vars_prompt", "vars_files", "hosts", "strategy", "parallel", "imports", "exports", "force_handlers",
+	"version", "name", "description", "vars", "vars_prompt", "vars_files", "hosts", "strategy", "parallel", "imports", "exports", "force_handlers",
 	"approve", "orphans", "timeout", "defaults", "steps", "handlers",
 }
 
@@ -103,11 +103,12 @@ func (p *parser) readDocument(pb *Playbook, root Value) {
 				// The only version there is.
 				p.errorf(e.Value.Pos(), len(v), "remove it, or write 1", "`version: %s` is not known", v)
 			}
-		case "name":
-			if isScalar(e.Value) {
-				pb.Name = e.Value
-			} else {
+		case "name", "description": // the second one is for readers alone
+			switch {
+			case !isScalar(e.Value):
 				p.reportKind(e, "text")
+			case e.Key == "name":
+				pb.Name = e.Value
 			}
 		case "vars":
 			switch e.Value.Kind() {

@@ -88,6 +88,7 @@ var Directives = []Described{
 var DocumentKeys = []Described{
 	{Name: "version", Shape: FormatVersion, Doc: "version of the language; optional"},
 	{Name: "name", Shape: AnyText, Doc: "what the playbook is called"},
+	{Name: "description", Shape: AnyText, Doc: "what it is for; for readers, and for the list that `moon` alone shows"},
 	{Name: "vars", Shape: Variables, Doc: "variables, rendered in this order; they may use each other"},
 	{Name: "vars_prompt", Shape: PromptList, Doc: "variables that moon asks for"},
 	{Name: "vars_files", Shape: Texts, Doc: "files of variables; relative to this file"},

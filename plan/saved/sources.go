@@ -58,6 +58,7 @@ type Sources struct {
 	Plays       PlaySources           `json:"plays,omitzero"`
 
 	Imports []SourceImport `json:"imports,omitempty"`
+	Moved   source.Moved   `json:"moved,omitempty"` // where directories are that the saved plan had elsewhere
 
 	Findings map[string]found.Result `json:"findings,omitempty"` // of steps that were asked while planning, by path
 	NoProbe  bool                    `json:"no_probe,omitempty"`
@@ -227,7 +228,7 @@ func Of(p *plan.Plan) (s *Sources, err error) {
 		Only: selector.Portable(p, m.O.Select.Only), Skip: selector.Portable(p, m.O.Select.Skip), Files: []SourceFile{},
 		Targets:   selector.Portable(p, m.O.Select.Targets),
 		Overrides: keepOverrides(m.O.Values.Overrides), Opened: keepOpened(p), Plugins: pluginsOf(p), Callees: calleesOf(p),
-		Asked: m.Called.Answers(), Prior: keepPrior(p),
+		Asked: m.Called.Answers(), Prior: keepPrior(p), Moved: m.O.Moved,
 	}
 	if m.O.Select.StartAt != "" {
 		s.StartAt = selector.Portable(p, []string{m.O.Select.StartAt})[0]
@@ -363,12 +364,7 @@ func mentions(m *plan.Basis, text string) bool {
 func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *source.Disk, error) {
 	d := source.NewDisk(nil)
 	d.Closed = true
-	abs := func(path string) string {
-		if filepath.IsAbs(path) || path == "-" {
-			return path
-		}
-		return filepath.Join(root, path)
-	}
+	abs := s.placed(root)
 	for _, f := range s.Files {
 		seen := &source.FileSeen{Text: f.Bytes, Digest: f.Digest}
 		switch {
@@ -421,7 +417,7 @@ func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *sou
 		return plan.Options{}, nil, err
 	}
 	again.Plugins = known
-	again.Home, again.User, again.Presets = cmp.Or(s.Home, o.Home), cmp.Or(s.User, o.User), s.Presets
+	again.Home, again.User, again.Presets = cmp.Or(s.Home, o.Home), cmp.Or(s.User, o.User), s.Moved.Here(s.Presets)
 	// Costly facts that were used are among those that were kept: none may be asked for again.
 	again.Facts.Here, again.Facts.Costly = s.facts(o.Facts.Here), nil
 	if err := s.Plays.remembered(d, abs, o); err != nil {
@@ -439,15 +435,13 @@ func (s *Sources) RestoreInputs(root string, o plan.Options) (plan.Options, *sou
 // Options are those that plan the same playbook with the same flags as it is now. Of o, what a machine knows about itself
 // is used.
 func (s *Sources) Options(root string, o plan.Options) plan.Options {
-	o.Path, o.Dir = s.Playbook, root
-	if o.Path != "-" && !filepath.IsAbs(o.Path) {
-		o.Path = filepath.Join(root, o.Path)
-	}
-	o.Values.Extra, o.Values.Files, o.Select.Tags, o.Select.SkipTags = s.ExtraVars, s.VarsFiles, s.Tags, s.SkipTags
+	abs := s.placed(root)
+	o.Path, o.Dir, o.Moved = abs(s.Playbook), root, s.Moved
+	o.Values.Extra, o.Values.Files, o.Select.Tags, o.Select.SkipTags = s.filesOfVars(), paths(s.VarsFiles, s.Moved.Here), s.Tags, s.SkipTags
 	o.Select.Only, o.Select.Skip, o.Select.StartAt, o.Select.Targets = s.Only, s.Skip, s.StartAt, s.Targets
 	o.Hosts.NoProbe, o.Hosts.Commands, o.Facts.Findings = s.NoProbe, s.Commands, s.Findings
 	o.Values.Overrides = knownOverrides(s.Overrides)
-	o.Opened, o.Asked = restoreOpened(s.Opened), called.NewAsked(s.Asked)
+	o.Opened, o.Asked = restoreOpened(s.Opened), called.NewAsked(s.answeredAnywhere())
 	if o.MaxSteps == 0 {
 		o.MaxSteps = plan.DefaultMaxSteps
 	}
@@ -457,9 +451,9 @@ func (s *Sources) Options(root string, o plan.Options) plan.Options {
 		o.Prior = *s.Prior
 	}
 	o.Prior.Settled = true
-	s.Plays.options(root, &o)
+	s.Plays.options(abs, &o)
 	if s.rereads() {
-		s.Plays.askNoMore(root, &o)
+		s.Plays.askNoMore(abs, &o)
 	}
 	o.Mode.ForceHandlers = o.Mode.ForceHandlers || s.Forced
 	return o
@@ -515,12 +509,7 @@ func WholeNumbers(v any) any {
 func (s *Sources) Stale(root string, o plan.Options) []string {
 	var list []string
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
-	abs := func(path string) string {
-		if filepath.IsAbs(path) {
-			return path
-		}
-		return filepath.Join(root, path)
-	}
+	abs := s.placed(root)
 	for _, f := range s.Files {
 		if f.Path == "-" && s.Playbook == "-" {
 			continue // standard input is gone for good; its text is kept
@@ -536,7 +525,7 @@ func (s *Sources) Stale(root string, o plan.Options) []string {
 		}
 	}
 	for _, from := range plan.SortedKeys(s.Links) {
-		if to := s.Links[from]; plan.ShownPath(root, source.NewDisk(nil).Real(abs(from))) != to {
+		if to := s.Links[from]; plan.ShownPath(root, source.NewDisk(nil).Real(abs(from))) != s.Moved.Here(to) {
 			say("%s does not lead to %s any more", from, to)
 		}
 	}
@@ -560,7 +549,7 @@ func (s *Sources) Stale(root string, o plan.Options) []string {
 		}
 	}
 	s.staleReads(root, o, say)
-	s.stalePlugins(root, say)
+	s.stalePlugins(s.placed(root), say)
 	s.staleImports(abs, o, say)
 	s.Plays.stale(abs, o, say)
 	return append(list, s.staleFacts(o)...)
@@ -640,10 +629,7 @@ func (s *Sources) staleReads(root string, o plan.Options, say func(format string
 		if r.Secret || r.Digest == "" || kept[r.Path] {
 			continue
 		}
-		path := r.Path
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(root, path)
-		}
+		path := s.placed(root)(r.Path)
 		was := r.source(path).Source
 		now, err := source.Look(path, r.Parts)
 		if err != nil {
@@ -665,7 +651,7 @@ func (s *Sources) staleReads(root string, o plan.Options, say func(format string
 func (s *Sources) Unsaved(root string, o plan.Options) (list []string) {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	s.staleReads(root, o, say)
-	s.stalePlugins(root, say)
+	s.stalePlugins(s.placed(root), say)
 	return list
 }
 

@@ -32,6 +32,7 @@ type PlaySources struct {
 	BecomeMethod  string            `json:"become_method,omitempty"`
 	SSHArgs       string            `json:"ssh_args,omitempty"`
 	SSHLends      string            `json:"ssh_lends,omitempty"`
+	SSHFiles      []plan.Input      `json:"ssh_files,omitempty"`
 	RolesPath     []string          `json:"roles_path,omitempty"`
 	ModulePath    []string          `json:"module_path,omitempty"`
 	Collections   []string          `json:"collections,omitempty"`
@@ -78,7 +79,7 @@ func playsOf(p *plan.Plan) (PlaySources, error) {
 		Limit: o.Hosts.Limit, ForceHandlers: o.Mode.ForceHandlers, NoConnect: o.Hosts.NoConnect, RemoteUser: o.Login.User,
 		PrivateKey: o.Login.PrivateKey,
 		Connection: o.Login.Connection, Become: o.Login.Become, BecomeUser: o.Login.BecomeUser, BecomeMethod: o.Login.BecomeMethod,
-		SSHArgs: o.Login.SSHArgs, SSHLends: o.Login.Lends, Excluded: o.Facts.Excluded,
+		SSHArgs: o.Login.SSHArgs, SSHLends: o.Login.Steers, SSHFiles: o.Login.Steering, Excluded: o.Facts.Excluded,
 		NoFacts: o.Mode.NoFacts, Smart: o.Mode.Smart, FactsApart: o.Mode.FactsApart, FactFiles: o.Mode.FactFiles,
 		AnyFatal: o.Mode.AnyFatal, Strategy: o.Mode.Strategy, MergeMaps: o.Mode.MergeMaps,
 		Timeout: o.Login.Timeout, Port: o.Login.Port, AnyHostKey: o.Login.AnyHostKey,
@@ -187,22 +188,16 @@ func keysAs(m map[string][]string, name func(string) string) map[string][]string
 }
 
 // options are those with which the plan was made.
-func (s *PlaySources) options(root string, o *plan.Options) {
-	abs := func(path string) string {
-		if filepath.IsAbs(path) {
-			return path
-		}
-		return filepath.Join(root, path)
-	}
+func (s *PlaySources) options(abs func(string) string, o *plan.Options) {
 	o.Hosts.Inventory = nil
 	for _, written := range s.Inventory {
 		o.Hosts.Inventory = append(o.Hosts.Inventory, inventory.Resolve(written, abs, exists))
 	}
-	o.Hosts.Limit, o.Mode.ForceHandlers, o.Hosts.NoConnect = s.Limit, s.ForceHandlers, s.NoConnect
+	o.Hosts.Limit, o.Mode.ForceHandlers, o.Hosts.NoConnect = o.Moved.HereOf("@", s.Limit), s.ForceHandlers, s.NoConnect
 	o.Facts.Excluded = s.Excluded
 	o.Login.User, o.Login.PrivateKey, o.Login.Connection = s.RemoteUser, s.PrivateKey, s.Connection
 	o.Login.Become, o.Login.BecomeUser, o.Login.BecomeMethod, o.Login.SSHArgs = s.Become, s.BecomeUser, s.BecomeMethod, s.SSHArgs
-	o.Login.Lends = s.SSHLends
+	o.Login.Steers, o.Login.Steering = s.SSHLends, s.SSHFiles
 	o.RolesPath, o.ModulePath = paths(s.RolesPath, abs), paths(s.ModulePath, abs)
 	o.Mode.NoFacts, o.Mode.AnyFatal, o.Mode.Strategy, o.Mode.MergeMaps = s.NoFacts, s.AnyFatal, s.Strategy, s.MergeMaps
 	o.Mode.Smart, o.Mode.FactsApart, o.Mode.FactFiles = s.Smart, s.FactsApart, s.FactFiles
@@ -219,7 +214,8 @@ func (s *PlaySources) options(root string, o *plan.Options) {
 		o.Mode.Diff = v
 	}
 	if v, asked := s.Call["ansible_config_file"]; asked {
-		o.Mode.ConfigFile, _ = v.(string)
+		file, _ := v.(string)
+		o.Mode.ConfigFile = o.Moved.Here(file)
 	}
 	if v, ok := WholeNumbers(s.Call["ansible_forks"]).(int); ok {
 		o.Mode.Forks = v
@@ -329,11 +325,11 @@ func printed(o plan.Options, of *source.FileSeen) ([]byte, error) {
 
 // askNoMore lets the programs of an inventory say what they said when the plan was made: the run has asked them again since, and what they
 // said then is an input of its own. A program whose output is not kept is asked.
-func (s *PlaySources) askNoMore(root string, o *plan.Options) {
+func (s *PlaySources) askNoMore(abs func(string) string, o *plan.Options) {
 	ask := o.Outside.RunInventory
 	o.Outside.RunInventory = func(path string, args ...string) ([]byte, error) {
 		for _, one := range s.Printed {
-			if abs(root, one.Path) != path || !slices.Equal(one.Args, args) || one.Secret || one.withheld() {
+			if abs(one.Path) != path || !slices.Equal(one.Args, args) || one.Secret || one.withheld() {
 				continue
 			}
 			if one.Text != nil {

@@ -161,7 +161,7 @@ func (s *Sources) plugins(abs func(string) string, o plan.Options) (knownPlugins
 }
 
 // stalePlugins lists the plugins that are not what they were.
-func (s *Sources) stalePlugins(root string, say func(format string, args ...any)) {
+func (s *Sources) stalePlugins(abs func(string) string, say func(format string, args ...any)) {
 	noted := map[string]bool{}
 	compare := func(files []spec.Member, of, main string) {
 		for _, file := range files {
@@ -169,15 +169,11 @@ func (s *Sources) stalePlugins(root string, say func(format string, args ...any)
 				continue
 			}
 			noted[file.Path] = true
-			path := file.Path
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(root, path)
-			}
 			what := "the plugin "
 			if file.Path != main {
 				what = "what `" + of + "` needs, "
 			}
-			switch digest, err := digestOfFile(path); {
+			switch digest, err := digestOfFile(abs(file.Path)); {
 			case err != nil:
 				say("%s%s cannot be read", what, file.Path)
 			case digest != file.Digest:

@@ -292,5 +292,13 @@ func init() {
 	}
 }
 
+// PythonIn is the interpreter that a value of PythonName names. auto, auto_silent and so on are as without.
+func PythonIn(text string) string {
+	if text = strings.TrimSpace(text); strings.HasPrefix(text, "auto") {
+		return ""
+	}
+	return text
+}
+
 // BecomeMethods are the ways to become another user.
 var BecomeMethods = []string{"sudo", "su", "doas"}

@@ -76,6 +76,20 @@ func (fr *Frame) mayBeFact(name string) bool {
 	return on != nil && on.Away && ownFacts[name] // also before the host was asked
 }
 
+// OwnFact reports whether a name of plays means nothing but a fact as moon calls it. Such a name may be used, and is not listed among the
+// variables of a host: Ansible has none of that name, and some of these facts are only known in the run.
+func (fr *Frame) OwnFact(name string) bool {
+	if !fr.OnHost() || !fr.mayBeFact(name) {
+		return false
+	}
+	own := false
+	fr.Each(name, func(b *Binding) bool { // the first counts
+		own = b.From == "fact" || b.From == "facts"
+		return true
+	})
+	return own
+}
+
 // Calls takes down the use of a variable that says how moon was called.
 func (u *FactUsage) Calls(name string) {
 	if u.Done {

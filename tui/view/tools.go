@@ -28,4 +28,5 @@ type Tools struct {
 	Editor     func(file string, line int) tea.ExecCommand
 	Shell      func(p *plan.Plan, step int) (tea.ExecCommand, error)
 	OutDir     func() string
+	Notify     func(text string) tea.Cmd // of a person who is looking elsewhere; nil: not wanted
 }

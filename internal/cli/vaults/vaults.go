@@ -47,16 +47,11 @@ type sealing struct {
 // read gives the passwords. If no flag or setting gives any, a person is asked; twice, if something new is encrypted with it.
 func (f *passwords) read(call *app.Invocation, twice bool) ([]vault.Password, error) {
 	from := app.VaultPasswords{Files: f.VaultPasswordFile, Ask: f.AskVaultPass, Again: twice}
-	if len(from.Files) == 0 && !from.Ask {
-		set, err := app.AnsibleConfig(".")
-		if err != nil {
-			return nil, err
-		}
-		if from.Files, err = set.VaultPasswords(); err != nil {
-			return nil, err
-		}
-		from.Ask = len(from.Files) == 0
+	from, err := from.OrSettings(call, ".")
+	if err != nil {
+		return nil, err
 	}
+	from.Ask = from.Ask || len(from.Files) == 0
 	return readAll(call, from)
 }
 

@@ -92,6 +92,7 @@ var unshown = map[string]string{
 	"not valid JSON: %s":                                                 "a program prints it (inventory.TestInventories)",
 	"an Ansible plugin in Python is not loaded":                          "only doctor says it (testdata/script/doctor.txtar)",
 	"%s is not looked into: its name is a template":                      "no mistake: moon doctor says it (testdata/script/doctor.txtar)",
+	"the lookup `%s` has no option `%s`, and ignores it":                 "only doctor says it (testdata/script/doctor.txtar)",
 	"%s cannot be removed: %s":                                           "an earlier moon recorded it (plan.TestOrphanOfNoAction)",
 	"vars_prompt: %s":                                                    "there may be a terminal to ask on (plan.TestPrompts)",
 	"%s is excluded from the plan, as its facts decide what it does: %s": "a warning (testdata/script/plays_left_out.txtar)",

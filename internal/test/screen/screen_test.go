@@ -363,3 +363,52 @@ func TestAttachedToTheDead(t *testing.T) {
 		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
 	}
 }
+
+// TestAttachedReplans edits the playbook at a screen that is attached: the process that has the run reads it again, and both see the new plan.
+func TestAttachedReplans(t *testing.T) {
+	dir := t.TempDir()
+	playbook := filepath.Join(dir, "playbook.yml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(playbook, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("- name: first\n  shell: echo first >> log\n- name: second\n  shell: echo wrong >> log; false\n- name: third\n  shell: echo third >> log\n")
+	// The editor of the tests writes what is in the file next to the playbook.
+	program := filepath.Join(dir, "edit")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\ncp "+dir+"/edited "+playbook+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	edited := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "edited"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := []string{"XDG_STATE_HOME=" + filepath.Join(dir, "state"), "EDITOR=" + program}
+	owner := fakes.OpenTerminal(t, 100, 30, env, "tui", playbook)
+	owner.See("REVIEW", "3 steps")
+	one := fakes.OpenTerminal(t, 100, 30, env, "attach", "--tui")
+	one.See("REVIEW", "attached")
+	one.Press("A", "3 approved")
+	one.Press("c", "PAUSED")
+	edited("- name: first\n  shel: echo first >> log\n")
+	one.Press("E", "shel")
+	owner.See("PAUSED", "third")
+	one.Press("\x1b", "PAUSED")
+	edited("- name: first\n  shell: echo first >> log\n- name: second\n  shell: echo right >> log\n- name: third\n  shell: echo third >> log\n- name: fourth\n  shell: echo fourth >> log\n")
+	one.Press("E", "fourth")
+	owner.See("fourth")
+	one.Press("A", "approved")
+	one.Press("c", "DONE")
+	owner.See("DONE")
+	one.Press("q")
+	owner.Press("q")
+	if code, _ := owner.End(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	if log, err := os.ReadFile(filepath.Join(dir, "log")); err != nil || string(log) != "first\nwrong\nright\nthird\nfourth\n" {
+		t.Errorf("the log is %q, %v", log, err)
+	}
+}

@@ -13,6 +13,7 @@ type manner struct {
 	fitsText func(v any) *value.Error // of a filter that takes text: whether a list or a map may be printed for it
 	compile  func(text, flags string) (*pattern, error)
 	omitted  func(v any) any // omit where it is not alone, for which plays have a text
+	ignores  bool            // an option that a lookup does not have
 }
 
 var manners = dialect.Of[*manner]{
@@ -41,7 +42,11 @@ var manners = dialect.Of[*manner]{
 		fitsText: func(any) *value.Error { return nil }, // people take quotes out of a printed list
 		compile:  compilePythonPattern,
 		omitted:  value.OmitAsText,
+		ignores:  true,
 	},
 }
+
+// IgnoresOptions reports whether lookups pass over options that they do not have.
+func (s *Shared) IgnoresOptions() bool { return s.manner().ignores }
 
 func (s *Shared) manner() *manner { return manners.In(s.Dialect) }

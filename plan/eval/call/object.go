@@ -154,7 +154,7 @@ func (r *Rendering) Settle(v any, root string) (any, error) {
 		if f.Here || f.Missing != nil {
 			slices.SortFunc(f.Missing, func(a, b value.Missing) int { return strings.Compare(a.Name, b.Name) }) // maps have no order
 			if f.Here {
-				f.Missing = value.UniteMissing([]value.Missing{{Name: root, Steps: value.SortSteps(f.Steps)}}, f.Missing)
+				f.Missing = value.UniteMissing([]value.Missing{{Name: root, Steps: value.SortSteps(f.Steps), Asked: f.Asked}}, f.Missing)
 			}
 			return nil, &value.Open{Missing: f.Missing}
 		}
@@ -173,7 +173,7 @@ func (r *Rendering) Settle(v any, root string) (any, error) {
 	case *value.Unsettled:
 		return nil, &value.Open{Missing: v.Missing}
 	case value.Unknown:
-		return nil, &value.Open{Missing: []value.Missing{{Name: root, Steps: value.SortSteps(v.Steps)}}}
+		return nil, &value.Open{Missing: []value.Missing{{Name: root, Steps: value.SortSteps(v.Steps), Asked: v.Asked}}}
 	case value.Fault:
 		return nil, v.At(root)
 	}

@@ -16,5 +16,14 @@ func (e *Error) Error() string { return e.Message }
 
 // Misspelt is the error for an unknown filter, test, function or tag.
 func Misspelt(kind, name string, known []string) *Error {
-	return &Error{Message: "unknown " + kind + " `" + name + "`", Hint: suggest.DidYouMean(name, known), Offset: -1, Lacking: true}
+	hint := suggest.DidYouMean(name, known)
+	if way, ok := otherFilters[name]; ok && kind == "filter" {
+		hint = way
+	}
+	return &Error{Message: "unknown " + kind + " `" + name + "`", Hint: hint, Offset: -1, Lacking: true}
+}
+
+// otherFilters are filters of other tools, with what to write.
+var otherFilters = map[string]string{
+	"ljust": "write `'%-20s' | format(x)`", "rjust": "write `'%20s' | format(x)`",
 }

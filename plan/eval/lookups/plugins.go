@@ -18,6 +18,19 @@ import (
 type plugin struct {
 	options string // those it takes by name
 	Run     func(c *call.Input, terms []any) ([]any, error)
+	later   string // those that only Ansible's takes
+}
+
+// takes reports whether the lookup has an option, which it then takes or refuses. wantlist and errors are of lookup itself.
+func (p *plugin) takes(option string) bool {
+	return p.options == "..." || option == "wantlist" || option == "errors" || slices.Contains(strings.Fields(p.options), option)
+}
+
+// Ignores reports whether an option of a lookup is one that it does not have, and that plays may still give: nothing comes of it,
+// as with Ansible. One that would change what Ansible finds is not ignored.
+func Ignores(s *call.Shared, name, option string) bool {
+	p, err := Find(s, name)
+	return err == nil && s.IgnoresOptions() && !p.takes(option) && !slices.Contains(strings.Fields(p.later), option)
 }
 
 // plugins by name; filled by init, because template renders.
@@ -25,30 +38,30 @@ var plugins map[string]plugin
 
 func init() {
 	plugins = map[string]plugin{
-		"vars":                {"default", lookupVars},
-		"varnames":            {"", lookupVarNames},
-		"env":                 {"default", lookupEnv},
-		"file":                {"lstrip rstrip", lookupFile},
-		"fileglob":            {"", lookupGlob},
-		"first_found":         {"files paths skip", lookupFirstFound},
-		"template":            {"convert_data template_vars jinja2_native variable_start_string variable_end_string comment_start_string comment_end_string", lookupTemplate},
-		"password":            {"length chars seed", lookupPassword},
-		"ini":                 {"section file type default re encoding", lookupINI},
-		"csvfile":             {"file col delimiter default encoding", lookupCSV},
-		"pipe":                {"", lookupPipe},
-		"lines":               {"", lookupLines},
-		"url":                 {"split_lines", lookupURL},
-		"inventory_hostnames": {"", lookupHosts},
-		"collection_version":  {"result_not_found result_no_version", lookupVersions},
-		"list":                {"", func(_ *call.Input, terms []any) ([]any, error) { return terms, nil }},
-		"items":               {"", func(_ *call.Input, terms []any) ([]any, error) { return onceFlat(terms), nil }},
-		"flattened":           {"", lookupFlattened},
-		"dict":                {"", lookupDict},
-		"sequence":            {"start end count stride format", lookupSequence},
-		"together":            {"", lookupTogether},
-		"nested":              {"", lookupNested},
-		"indexed_items":       {"", lookupIndexed},
-		"subelements":         {"", lookupSubelements},
+		"vars":                {"default", lookupVars, ""},
+		"varnames":            {"", lookupVarNames, ""},
+		"env":                 {"default", lookupEnv, ""},
+		"file":                {"lstrip rstrip", lookupFile, ""},
+		"fileglob":            {"", lookupGlob, ""},
+		"first_found":         {"files paths skip", lookupFirstFound, ""},
+		"template":            {"convert_data template_vars jinja2_native variable_start_string variable_end_string comment_start_string comment_end_string", lookupTemplate, ""},
+		"password":            {"length chars seed", lookupPassword, "encrypt ident"},
+		"ini":                 {"section file type default re encoding", lookupINI, "case_sensitive"},
+		"csvfile":             {"file col delimiter default encoding", lookupCSV, "keycol"},
+		"pipe":                {"", lookupPipe, ""},
+		"lines":               {"", lookupLines, ""},
+		"url":                 {"split_lines", lookupURL, "validate_certs use_proxy username password headers force timeout http_agent force_basic_auth follow_redirects use_gssapi unix_socket ca_path unredirected_headers ciphers"},
+		"inventory_hostnames": {"", lookupHosts, ""},
+		"collection_version":  {"result_not_found result_no_version", lookupVersions, ""},
+		"list":                {"", func(_ *call.Input, terms []any) ([]any, error) { return terms, nil }, ""},
+		"items":               {"", func(_ *call.Input, terms []any) ([]any, error) { return onceFlat(terms), nil }, ""},
+		"flattened":           {"", lookupFlattened, ""},
+		"dict":                {"", lookupDict, ""},
+		"sequence":            {"start end count stride format", lookupSequence, ""},
+		"together":            {"", lookupTogether, ""},
+		"nested":              {"", lookupNested, ""},
+		"indexed_items":       {"", lookupIndexed, ""},
+		"subelements":         {"", lookupSubelements, ""},
 	}
 	plugins["cartesian"] = plugins["nested"]
 }
@@ -110,11 +123,13 @@ func Run(c *call.Input, list bool) (any, error) {
 	if e != nil {
 		return nil, e
 	}
-	// Each takes its own options and these two, which are of lookup itself.
-	takes := append(strings.Fields(p.options), "wantlist", "errors")
 	// Sorted, so that the same mistake gives the same message.
 	for _, option := range value.SortedKeys(c.Named) {
-		if p.options != "..." && !slices.Contains(takes, option) {
+		switch {
+		case p.takes(option) || Ignores(c.Shared, name, option):
+		case slices.Contains(strings.Fields(p.later), option):
+			return nil, value.Errorf(value.Failure, "", "the option `%s` of `%s` is not supported", option, name)
+		default:
 			return nil, value.Errorf(value.TypeError, "", "has no option `%s` for `%s`", option, name)
 		}
 	}
@@ -211,7 +226,9 @@ func lookupVars(c *call.Input, terms []any) ([]any, error) {
 		// As a name in the template would be, with the same rules for what is unknown, secret or faulty.
 		v, err := c.Eval(&jinja.Variable{At: -1, Name: name})
 		if otherwise, ok := c.Named["default"]; ok && value.IsUndefined(err) {
-			v, err = otherwise, nil
+			if _, lacks := otherwise.(value.Fault); !lacks {
+				v, err = otherwise, nil
+			}
 		}
 		if e, ok := value.AsError(err); ok && e.Kind == value.UndefinedError {
 			// The name stands nowhere in the text: its place is that of the call.
@@ -280,18 +297,21 @@ func lookupEnv(c *call.Input, terms []any) ([]any, error) {
 	out := []any{}
 	for _, term := range terms {
 		name := c.Print(term)
-		var value string
+		var found string
 		var ok bool
 		if c.World.Env != nil {
-			value, ok = c.World.Env(c.Env, name)
+			found, ok = c.World.Env(c.Env, name)
 		} else {
-			value, ok = os.LookupEnv(name)
+			found, ok = os.LookupEnv(name)
 		}
 		otherwise, given := c.Named["default"]
 		switch {
 		case ok:
-			out = append(out, value)
+			out = append(out, found)
 		case given:
+			if lacks, ok := otherwise.(value.Fault); ok {
+				return nil, lacks.Err
+			}
 			out = append(out, otherwise)
 		// Ansible gives an empty text for what is not set.
 		default:

@@ -8,6 +8,16 @@ import (
 // Unknown stands, anywhere inside a value, for what a step that has not run will give.
 type Unknown struct {
 	Steps []int // indexes of the producing steps, ascending
+	Asked bool  // no step gives it: the run has it whenever it asks
+}
+
+// UnknownOf stands for what lacks some values.
+func UnknownOf(missing []Missing) Unknown {
+	var all []int
+	for _, m := range missing {
+		all = append(all, m.Steps...)
+	}
+	return Unknown{SortSteps(all), AllAsked(missing)}
 }
 
 // Open is the error that carries "this depends on something not known yet" through an evaluation. Every operation but
@@ -65,6 +75,7 @@ type Contents struct {
 	Object  bool      // there is an Object
 	Fault   *Fault    // the first
 	Steps   []int     // that will produce it
+	Asked   bool      // none will: the run has all of it whenever it asks
 	Missing []Missing // of the template's own names
 }
 
@@ -76,6 +87,7 @@ func (f *Contents) Take(v any) {
 	}
 	switch v := v.(type) {
 	case Unknown:
+		f.Asked = (f.Asked || !f.Here) && v.Asked
 		f.Here = true
 		f.Steps = append(f.Steps, v.Steps...)
 	case Secret:

@@ -15,7 +15,6 @@ import (
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/value"
 	"moon/plan/planner/lookups"
-	"moon/plan/source"
 )
 
 // Callees finds and calls what texts of a plan call that is not moon's own: in Python, or of plugins. It may be used at the same time.
@@ -112,7 +111,7 @@ func (c *callee) later() error {
 func (c *callee) Call(in *call.Input) (any, error) {
 	e, _ := call.Base(in.Env).(*plan.Env)
 	now := e != nil && lookups.Running(in.Env) && !e.Unapproved
-	t := &talk{in: in}
+	t := &talk{in: in, of: c.of.plan}
 	request, err := c.request(t, e)
 	if err != nil {
 		return nil, err
@@ -158,7 +157,7 @@ func (c *callee) before(t *talk, request []byte) ([]byte, bool) {
 		t.restart()
 		same := !slices.ContainsFunc(one.Questions, func(q called.Question) bool {
 			answer, stop := t.answer([]byte(q.Text))
-			return stop || source.DigestOf(answer) != q.Answer
+			return stop || t.digest(answer) != q.Answer
 		})
 		if same {
 			c.of.note(one)
@@ -222,11 +221,15 @@ func (c *callee) wayOut(err error) string {
 // talk is one call, with the questions that come meanwhile.
 type talk struct {
 	in      *call.Input
+	of      *plan.Plan
 	objects []value.Object // whose entries may be asked for, by number; 0 are the variables
 	given   int            // how many of these the request has
 	asked   []called.Question
 	stopped error // what a question came to
 }
+
+// digest is that of an answer, wherever the playbook is.
+func (t *talk) digest(answer []byte) string { return digestIn(t.of, answer) }
 
 // restart forgets what was asked: another one asks the same again.
 func (t *talk) restart() { t.objects, t.asked = t.objects[:t.given], nil }
@@ -306,7 +309,7 @@ func (t *talk) answer(text []byte) ([]byte, bool) {
 	}
 	answer := t.worded(v, ok)
 	if q.Keys == nil || *q.Keys != 0 { // the names of all variables are no question about a value
-		t.asked = append(t.asked, called.Question{Text: string(text), Answer: source.DigestOf(answer)})
+		t.asked = append(t.asked, called.Question{Text: string(text), Answer: t.digest(answer)})
 	}
 	return answer, false
 }

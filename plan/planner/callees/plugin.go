@@ -82,7 +82,12 @@ func (c *callee) digest(request []byte) string {
 		// The helper's request says which file is asked; a plugin knows that itself.
 		request = slices.Concat([]byte(c.Kind+" "+c.Digest+" "), request)
 	}
-	return source.DigestOf(request)
+	return digestIn(c.of.plan, request)
+}
+
+// digestIn is over a text without the place of the playbook, so that an answer is kept when that is moved.
+func digestIn(p *plan.Plan, text []byte) string {
+	return source.DigestOf([]byte(p.Basis.O.Moved.Placeless(p.Root, string(text))))
 }
 
 // ask asks for a value.

@@ -43,17 +43,20 @@ type form struct {
 	lang    eval.Language // of conditions
 	refuses func(t *playbook.Task) bool
 	warn    func(c *Compiler, f *spec.Field, key string, v playbook.Value, chain []string)
-	inTurn  bool // a condition counts only if those before it hold
+	inTurn  bool           // a condition counts only if those before it hold
+	keys    []playbook.Key // of tasks
 }
 
 var ofSteps = &form{
-	lang: eval.Expr, refuses: onlyInPlays,
+	lang: eval.Expr, refuses: onlyInPlays, keys: playbook.Keys,
 	warn: func(*Compiler, *spec.Field, string, playbook.Value, []string) {}, // steps have no other meaning elsewhere
 }
 
 // ReadPlays has the compiler read tasks of plays from here on.
 func (c *Compiler) ReadPlays() {
-	c.form = &form{lang: eval.Jinja, refuses: func(*playbook.Task) bool { return false }, warn: (*Compiler).warnTraps, inTurn: true}
+	c.form = &form{
+		lang: eval.Jinja, refuses: func(*playbook.Task) bool { return false }, warn: (*Compiler).warnTraps, inTurn: true, keys: playbook.PlayTaskKeys,
+	}
 }
 
 // New compiles the tasks of a plan; plugins, which may be nil, are asked for the actions that moon lacks.
@@ -526,6 +529,9 @@ func (c *Compiler) unknownArgument(key, of string, pos diag.Pos, known, chain []
 	hint := suggest.DidYouMean(key, known)
 	if hint == "" && slices.Contains(known, plan.OtherArgs[key]) {
 		hint = "did you mean `" + plan.OtherArgs[key] + "`?"
+	}
+	if slices.ContainsFunc(c.keys, func(k playbook.Key) bool { return k.Supported() && (k.Name == key || slices.Contains(k.Aliases, key)) }) {
+		hint = "`" + key + "` is a key of the task itself: write it next to `" + of + "`"
 	}
 	// A longer list would say less than none.
 	if hint == "" && len(known) < 16 {

@@ -11,6 +11,7 @@ import (
 	"moon/exec/spec"
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/source"
 	"moon/secret"
 )
 
@@ -19,14 +20,12 @@ type digester struct {
 	b       []byte
 	secrets *secret.Set
 	root    string
+	moved   source.Moved
 }
 
 // text adds a part: without the root, so that a playbook can be moved, and without secrets, as digests are shown and kept.
 func (d *digester) text(name, text string) {
-	if d.root != "" && strings.Contains(text, d.root) {
-		text = strings.ReplaceAll(text, d.root, "")
-	}
-	text = d.secrets.Redact(text)
+	text = d.secrets.Redact(d.moved.Placeless(d.root, text))
 	d.b = append(append(d.b, name...), '=')
 	// With its length, or a text could pass for the parts behind it.
 	d.b = append(strconv.AppendInt(d.b, int64(len(text)), 10), ':')
@@ -61,7 +60,7 @@ func (d *digester) flags(name string, flags ...bool) {
 // Digest is over all that defines the step. The playbook's place in the file system is not part of it. Of a step
 // with no_log the text as written counts: a digest of what it comes to would let others try out what that is.
 func (c *Concealer) Digest(s *plan.Step, k *plan.Task) string {
-	d := &digester{b: c.digested[:0], secrets: c.secrets, root: c.plan.Root}
+	d := &digester{b: c.digested[:0], secrets: c.secrets, root: c.plan.Root, moved: c.plan.Basis.O.Moved}
 	t := k.Src
 	d.text("action", s.Action)
 	overHosts := c.plan.Dialect.Rules().OverHosts

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"moon/plan"
 	"moon/plan/eval"
@@ -130,7 +129,7 @@ func (c *Concealer) NoteRendering(k *plan.Task, value any, again func() (any, er
 }
 
 func (c *Concealer) maskedDigest(val any) string {
-	text := strings.ReplaceAll(value.Text(value.Reveal(val)), c.plan.Root, "")
+	text := c.plan.Basis.O.Moved.Placeless(c.plan.Root, value.Text(value.Reveal(val)))
 	sum := sha256.Sum256([]byte(c.secrets.Redact(text)))
 	return hex.EncodeToString(sum[:16])
 }

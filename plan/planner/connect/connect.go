@@ -118,7 +118,7 @@ func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan
 		conn.Key = source.ResolvePath(conn.Key, c.plan.Root, c.o.Home)
 	}
 	args := []string{c.o.Login.SSHArgs}
-	conn.Steers = c.o.Login.Lends
+	conn.Steers = c.o.Login.Steers
 	for _, name := range vars.ArgsNames {
 		text := value("", name)
 		// What has ssh execute other programs must not do so before approval, unless the playbook is trusted.
@@ -232,19 +232,26 @@ const maxConnectSeconds = 24 * 60 * 60
 // usualSSH is what ansible_ssh_executable may be without anything being executed that would not be anyway.
 var usualSSH = []string{"ssh", "/usr/bin/ssh"}
 
-// PythonOn is the interpreter that the variables of a host name for modules in Python; "" if moon is to find one.
-func (c *Connector) PythonOn(at Place, m *vars.Machine, e *plan.Env, r *plan.Renderer) string {
+// PythonOn notes the interpreter that the variables of a host name for modules in Python; none if moon is to find one. It may be one that
+// only the run knows: which files of variables are read, or what a task sets, may depend on it.
+func (c *Connector) PythonOn(at Place, k *plan.Task, m *vars.Machine, e *plan.Env, r *plan.Renderer) {
 	const name = vars.PythonName
-	v, ok := c.settings(e.On(m))(name)
+	there := e.On(m)
+	v, ok := c.settings(there)(name)
 	if !ok {
-		return ""
+		return
 	}
-	text, _ := c.settingText(at, r, "what runs modules on "+m.Name, name, v)
-	text = strings.TrimSpace(text)
-	if strings.HasPrefix(text, "auto") { // auto, auto_silent and so on: as without
-		return ""
+	if _, open := v.(value.Unknown); !open {
+		text, _ := c.settingText(at, r, "what runs modules on "+m.Name, name, v)
+		k.Python = vars.PythonIn(text)
+		return
 	}
-	return text
+	written := name
+	if there != e { // the task is delegated: the host that does it has an interpreter of its own
+		written = "hostvars[" + strconv.Quote(m.Name) + "]." + name
+	}
+	k.PythonLate = playbook.Written(at.Pos, "{{ "+written+" | default('') }}")
+	r.Text(k.PythonLate)
 }
 
 // settingText is the value of a variable that says how a host is reached or who runs what there, as text; it is not ok, and reported, if

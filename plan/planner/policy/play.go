@@ -32,7 +32,7 @@ func (p *Policy) OfPlay(pl *playbook.Play, mode *plan.Mode, r *plan.Renderer) Of
 		return ok && n >= 0
 	})
 	p.ReadFixed(pl.Strategy, "strategy", "linear, free or graph", r, func(v any) bool {
-		of.Strategy = strings.TrimPrefix(value.Text(v), "ansible.builtin.")
+		of.Strategy = spec.StrategyOf(value.Text(v))
 		return slices.Contains([]string{"linear", "free", "host_pinned", "graph"}, of.Strategy)
 	})
 	// In a plan they are one: each host goes through its tasks at its own pace.

@@ -1,0 +1,1 @@
+from ansible.plugins.action import ActionBase
