@@ -86,9 +86,6 @@ func (d *document) markMapping(n *yaml.Node, column int) error {
 		}
 		d.add(key.Line, token{old: old, now: column, key: key.Kind == yaml.ScalarNode})
 		if isBlock(value) {
-			if value.Line == key.Line && value.Kind != yaml.ScalarNode && value.Anchor == "" && value.Tag == "" {
-				return &oddError{key.Line, "a block on the line of its key"}
-			}
 			steps := value.Kind == yaml.SequenceNode && slices.Contains(stepLists, key.Value)
 			if err := d.markStructure(value, column+2, steps); err != nil {
 				return err
@@ -107,28 +104,24 @@ func isBlock(n *yaml.Node) bool {
 }
 
 func (d *document) markSequence(n *yaml.Node, column int, steps bool) error {
-	old, list, from := n.Column-1, 0, 0
+	old, list, from := d.dashColumn(n), 0, 0
 	if steps {
 		d.lists++
 		list = d.lists
 	}
-	for i, item := range n.Content {
+	for _, item := range n.Content {
 		at := min(item.Line, len(d.lines))
 		// The dash is on the line of its item or above it, with comments between.
 		for ; at > from && !d.isDash(at, old); at-- {
 		}
 		if at <= from {
-			// An anchor or a tag moves the place of the whole list.
-			return &oddError{n.Line, "a list with an anchor or a tag before its first dash"}
+			return &oddError{n.Line, "a list whose dashes moon does not find"}
 		}
 		d.add(at, token{old: old, now: column, dash: true})
 		if list > 0 {
 			d.lines[at-1].step = list
 		}
 		from = at
-		if i == 0 && at != n.Line && n.Anchor == "" && n.Tag == "" {
-			return &oddError{n.Line, "a layout that moon does not format"}
-		}
 		if isBlock(item) {
 			if err := d.markStructure(item, column+2, false); err != nil {
 				return err
@@ -141,6 +134,20 @@ func (d *document) markSequence(n *yaml.Node, column int, steps bool) error {
 		}
 	}
 	return nil
+}
+
+// dashColumn is where the dashes of a list stand. The parser gives the place of an anchor or a tag, if it has one: then the first dash is
+// on a line below, and the first on it.
+func (d *document) dashColumn(n *yaml.Node) int {
+	if n.Anchor == "" && n.Style&yaml.TaggedStyle == 0 || len(n.Content) == 0 {
+		return n.Column - 1
+	}
+	for at := min(n.Content[0].Line, len(d.lines)); at > n.Line; at-- {
+		if column := countSpaces(d.lines[at-1].text); d.isDash(at, column) {
+			return column
+		}
+	}
+	return n.Column - 1
 }
 
 // lastLine is where the last node below a node begins.
