@@ -69,6 +69,12 @@ func Run(o plan.Options, rules []Rule) Result {
 	if !v.any && found.Found.HasErrors() {
 		return Result{Problems: found.Found}
 	}
+	if !v.any {
+		found.Found.Add(diag.Diagnostic{
+			Pos: diag.Pos{File: plan.ShownPath(root, path)}, Message: "it has no plays, tasks or steps to look at", Hint: "name a playbook",
+		})
+		return Result{Problems: found.Found}
+	}
 	slices.SortStableFunc(v.findings, func(a, b Finding) int {
 		if c := strings.Compare(a.Pos.File, b.Pos.File); c != 0 {
 			return c
