@@ -15,6 +15,7 @@ import (
 	"moon/exec/remote"
 	"moon/internal/app"
 	"moon/internal/build"
+	"moon/internal/cli/editing"
 	"moon/internal/cli/formatting"
 	"moon/internal/cli/installing"
 	"moon/internal/cli/linting"
@@ -65,6 +66,7 @@ type cli struct {
 	Prune      pruneCmd           `cmd:"" group:"cmd-runs" help:"Delete old runs and their data."`
 	Facts      reference.Facts    `cmd:"" group:"cmd-reference" help:"Print the facts of this machine."`
 	Actions    reference.Actions  `cmd:"" group:"cmd-reference" help:"List the actions, or describe one."`
+	LSP        editing.Server     `cmd:"" group:"cmd-reference" name:"lsp" help:"Serve an editor: errors, completion and values from the plan while you type."`
 	Schema     reference.Schema   `cmd:"" group:"cmd-reference" help:"Print the JSON Schema of playbooks, for editors, or of events, plans and results."`
 	Themes     themesCmd          `cmd:"" group:"cmd-reference" help:"List the colour themes."`
 	Keys       keysCmd            `cmd:"" group:"cmd-reference" help:"List the keys of the TUI, or check a file of keys."`

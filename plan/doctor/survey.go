@@ -41,7 +41,8 @@ func NewSurvey(o plan.Options) *Survey {
 	r := newReading(o)
 	r.visitAll()
 	// Planning stops where nothing can be planned any more, so it comes last; where both say the same, it knows the better way out.
-	r.problems.Found = append(planner.Check(r.o, r.disk, &r.out.Unfollowed), r.problems.Found...)
+	_, said := planner.Check(r.o, r.disk, &r.out.Unfollowed)
+	r.problems.Found = append(said, r.problems.Found...)
 	return r.makeSurvey()
 }
 

@@ -48,12 +48,11 @@ func New(o plan.Options) (*plan.Plan, diag.List) {
 	return newPlan(o, source.NewDisk(o.Stdin), nil)
 }
 
-// Check says what planning says of a playbook whose files are read from d. Hosts are not asked for their facts: what is known only with
-// them goes to unfollowed.
-func Check(o plan.Options, d *source.Disk, unfollowed *diag.List) diag.List {
+// Check plans a playbook whose files are read from d. Hosts are not asked for their facts: what is known only with them goes to
+// unfollowed.
+func Check(o plan.Options, d *source.Disk, unfollowed *diag.List) (*plan.Plan, diag.List) {
 	o.Hosts.NoConnect, o.Unseen = true, unfollowed
-	_, ds := newPlan(o, d, nil)
-	return ds
+	return newPlan(o, d, nil)
 }
 
 // newPlan plans. before is a plan of the same files with the same options, but for what the run has found since; it may be nil.

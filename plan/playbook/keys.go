@@ -27,7 +27,7 @@ const (
 	onAll               = onSteps | onVars | onIncludeVars
 )
 
-// Key is a key that any task may have beside its action.
+// Key is a key that any task may have next to its action.
 type Key struct {
 	Name    string
 	Aliases []string

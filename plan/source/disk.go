@@ -33,6 +33,8 @@ type Disk struct {
 	Reads  map[ReadKey]*ReadSeen
 	Adopt  func(now *Source) *Source // as in Options.Reads
 	Parsed *Parsed                   // shared with all disks that this one was made from
+	Edited map[string][]byte         // by absolute path: what an editor has not saved yet, in the place of what is on the disk
+	Halted func() error              // why nothing more is read, once the plan is not wanted any more; may be nil
 	looked
 }
 
@@ -89,7 +91,7 @@ func (d *Disk) Kept() *Disk {
 // Again is a disk that knows what was asked of this one, and looks for the rest.
 func (d *Disk) Again(stdin io.Reader) *Disk {
 	k := d.Kept()
-	k.Closed, k.stdin = d.Closed, stdin
+	k.Closed, k.stdin, k.Edited, k.Halted = d.Closed, stdin, d.Edited, d.Halted
 	return k
 }
 
@@ -104,9 +106,18 @@ func (d *Disk) Read(path string) (*FileSeen, error) {
 	if d.Closed {
 		return nil, NotThere(path)
 	}
-	var text []byte
+	if d.Halted != nil {
+		if err := d.Halted(); err != nil {
+			return nil, err
+		}
+	}
+	text, edited := d.Edited[path]
 	var err error
-	if path == "-" {
+	if edited {
+		if len(text) > playbook.MaxFileSize {
+			err = &fs.PathError{Op: "read", Path: path, Err: ErrTooLarge}
+		}
+	} else if path == "-" {
 		// One byte more tells that it is too large.
 		text, err = io.ReadAll(io.LimitReader(d.stdin, playbook.MaxFileSize+1))
 	} else {
@@ -158,6 +169,9 @@ func (d *Disk) Regular(path string) bool {
 	if d.Closed {
 		return d.Files[d.Real(path)] != nil
 	}
+	if d.Edited[path] != nil {
+		return true
+	}
 	info, err := os.Stat(path)
 	d.lacks(path, err)
 	return err == nil && info.Mode().IsRegular()
@@ -177,7 +191,7 @@ func (d *Disk) Exists(path string, rendered bool) error {
 	switch {
 	case d.Absent[path]:
 		return NotThere(path)
-	case d.Closed:
+	case d.Closed, d.Edited[path] != nil:
 		return nil
 	}
 	_, err := os.Stat(path)
@@ -323,7 +337,7 @@ func (d *Disk) lacks(path string, err error) {
 func (d *Disk) There(path string) bool {
 	if !d.Planned {
 		switch {
-		case d.Present[path], d.Files[path] != nil, d.Lists[path] != nil:
+		case d.Present[path], d.Files[path] != nil, d.Lists[path] != nil, d.Edited[path] != nil:
 			return true
 		case d.Absent[path], d.Closed:
 			return false
