@@ -181,6 +181,16 @@ var layers = map[string][]string{
 	"internal/app/statedir":     {"events/rundir", "exec/fsys"},                                                                                              // paths, and whose they are
 	"internal/cli/installing":   {"exec/process", "internal/app", "internal/diag", "internal/install", "internal/termtext", "plan/collection", "plan/playbook", "secret"},
 	"internal/cli/starting":     {"engine/history", "internal/app", "internal/launch", "themes", "tui/draw", "tui/looks", "tui/picker"},
+	"internal/vaulting":         {"secret/vault"},                                                       // files, and no flags
+	"internal/cli/adhoc":        {"exec/spec", "internal/app", "internal/pattern", "plan", "plan/show"}, // words, and one question: it runs nothing
+	"internal/formatter":        {"internal/pattern"},                                                   // a text, and no files
+	"internal/cli/formatting":   {"exec/fsys", "internal/app", "internal/formatter", "internal/termtext", "internal/vaulting", "secret/vault"},
+	"internal/starter":          {"internal/pattern"}, // texts: it plans nothing
+	"internal/cli/projects":     {"internal/app", "internal/pattern", "internal/starter", "internal/termtext"},
+	"plan/lint":                 {"internal/diag", "internal/pattern", "plan", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // as plan/doctor
+	"internal/cli/linting":      {"internal/app", "internal/build", "internal/cli/nearby", "internal/diag", "internal/suggest", "internal/termtext", "internal/vaulting", "plan", "plan/lint"},
+	"internal/cli/vaults":       {"exec", "internal/app", "internal/pattern", "internal/termtext", "internal/vaulting", "secret/vault"},
+	"internal/cli/surroundings": {"internal/app"},                                  // files and the environment: it knows no playbook
 	"internal/cli/targets":      {"internal/pattern", "internal/termtext", "plan"}, // words of a call, and what they may be
 	"internal/cli/modules":      {"internal/diag", "plan/collection", "plan/playbook"},
 	// A module of its own, which moon does not need.
@@ -219,7 +229,7 @@ var layers = map[string][]string{
 		"internal/report/comparing", "internal/report/reading",
 		"exec/agent", "internal/build",
 		"plan/called",
-		"internal/cli/editing", "internal/cli/installing", "internal/cli/lastview", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/replanning", "internal/cli/targets",
+		"internal/cli/adhoc", "internal/cli/editing", "internal/cli/formatting", "internal/cli/installing", "internal/cli/lastview", "internal/cli/linting", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/replanning", "internal/cli/projects", "internal/cli/surroundings", "internal/cli/targets", "internal/cli/vaults",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal", "internal/cli/starting",
 	},
@@ -275,7 +285,7 @@ var owners = []struct {
 	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes", "nats/agent", "nats/command", "nats/test"}, "processes have one owner, which kills their whole group; remote and the worker of nats start only other selves of moon, and notify the command that it is given; what an agent of nats starts must outlive a kill of it, to see the end of its input and end its own steps in order; tape, assault and fakes, which are no part of it, moon and its tests"},
 	{"github.com/alecthomas/kong", []string{"internal/cli", "internal/cli/manual"}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/picker", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
-	{"gopkg.in/yaml.v3", []string{"internal/install", "exec/pymodule", "plan/playbook", "plan/playbook/node", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs"},
+	{"gopkg.in/yaml.v3", []string{"internal/install", "internal/formatter", "exec/pymodule", "plan/playbook", "plan/playbook/node", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs; the formatter asks where nodes are, and compares"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},
 	{"net", []string{"internal/install", "internal/report/otlp", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret", "nats/link", "nats/notify", "nats/serve", "internal/lsp"}, "the only doors are the socket of a run, what steps reach for, the servers of collections, a collector of OpenTelemetry, and those of moon-nats; filters and declarations take addresses apart, secrets are looked for as URLs have them, and editors name files by URLs"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -42,14 +43,23 @@ func (f *Foreground) SetStderr(w io.Writer) { f.stderr = w }
 func (f *Foreground) Args() []string { return slices.Clone(f.argv) }
 
 // Run runs the program until it ends. Its error names the program.
-func (f *Foreground) Run() error {
+func (f *Foreground) Run() error { return f.RunUntil(context.Background()) }
+
+// RunUntil runs the program, and hangs up on it when the context ends.
+func (f *Foreground) RunUntil(ctx context.Context) error {
 	path, err := osexec.LookPath(f.argv[0])
 	if err != nil {
 		return fmt.Errorf("%s: command not found", f.argv[0])
 	}
 	cmd := osexec.Cmd{Path: path, Args: f.argv, Dir: f.dir, Env: f.env, Stdin: f.stdin, Stdout: f.stdout, Stderr: f.stderr}
 	tell(f.stdout, f.notice)
-	run := cmd.Run
+	run := func() error {
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		defer context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(syscall.SIGHUP) })()
+		return cmd.Wait()
+	}
 	if f.shell {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: f.as}
 		if tty := process.OwnTerminal(); tty != nil {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,10 @@ import (
 type VaultPasswords struct {
 	Files []string // FILE or ID@FILE; a program prints its password
 	Ask   bool
+
+	Prompt string // what is asked; "Vault password: " if it is empty
+	Again  bool   // ask twice: what is encrypted with a password that was mistyped is lost
+
 	Trust bool // one that the ansible.cfg of the playbook names may do so
 }
 
@@ -47,7 +52,14 @@ func (f VaultPasswords) OrSettings(call *Invocation, dir string) (VaultPasswords
 func (f VaultPasswords) Passwords(call *Invocation) (func() ([]vault.Password, error), error) {
 	var asked []vault.Password
 	if f.Ask {
-		text, err := call.typed("Vault password: ")
+		prompt := cmp.Or(f.Prompt, "Vault password: ")
+		text, err := call.typed(prompt)
+		if err == nil && f.Again {
+			var again string
+			if again, err = call.typed("The same again: "); err == nil && again != text {
+				err = errors.New("the two differ")
+			}
+		}
 		if left, ok := errors.AsType[*Exit](err); ok && left.Code == ExitInterrupted {
 			return nil, err
 		}

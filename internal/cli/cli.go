@@ -16,10 +16,14 @@ import (
 	"moon/internal/app"
 	"moon/internal/build"
 	"moon/internal/cli/editing"
+	"moon/internal/cli/formatting"
 	"moon/internal/cli/installing"
+	"moon/internal/cli/linting"
 	"moon/internal/cli/manual"
+	"moon/internal/cli/projects"
 	"moon/internal/cli/reference"
 	"moon/internal/cli/starting"
+	"moon/internal/cli/vaults"
 	"moon/tui/terminal"
 )
 
@@ -45,12 +49,15 @@ func NewInvocation(in io.Reader, out, errs io.Writer) *app.Invocation {
 type cli struct {
 	TUI        tuiCmd             `cmd:"" group:"cmd-run" name:"tui" help:"Review, approve, step and run a playbook in the terminal UI."`
 	Run        watchableRun       `cmd:"" group:"cmd-run" help:"Run a playbook non-interactively."`
+	Do         doCmd              `cmd:"" group:"cmd-run" help:"Run one action on hosts, without a playbook."`
 	Resume     resumeCmd          `cmd:"" group:"cmd-run" help:"Resume a run that was stopped, failed or crashed."`
 	Destroy    destroyCmd         `cmd:"" group:"cmd-run" help:"Remove what the runs of a playbook have created."`
 	Attach     attachCmd          `cmd:"" group:"cmd-run" help:"Follow a run in another terminal, or send it commands."`
 	Plan       planCmd            `cmd:"" group:"cmd-plans" help:"Print what a playbook will do, with the origin of every step."`
 	Validate   validateCmd        `cmd:"" group:"cmd-plans" help:"Check a playbook for errors; run nothing."`
 	Doctor     doctorCmd          `cmd:"" group:"cmd-plans" help:"Report what moon does not support in a playbook, its roles and files; run nothing."`
+	Lint       linting.Lint       `cmd:"" group:"cmd-plans" help:"Find what works in playbooks and is likely to hurt later."`
+	Fmt        formatting.Format  `cmd:"" group:"cmd-plans" help:"Lay out playbooks and other YAML files in one way; comments stay."`
 	Graph      graphCmd           `cmd:"" group:"cmd-plans" help:"Print the execution graph of a playbook."`
 	Inventory  inventoryCmd       `cmd:"" group:"cmd-plans" help:"Print the hosts and groups of an inventory, or the variables of a host."`
 	Runs       runsCmd            `cmd:"" group:"cmd-runs" help:"List past runs."`
@@ -65,7 +72,10 @@ type cli struct {
 	Keys       keysCmd            `cmd:"" group:"cmd-reference" help:"List the keys of the TUI, or check a file of keys."`
 	Plugin     pluginCmd          `cmd:"" group:"cmd-programs" help:"Manage plugins: list, describe, test and trust them."`
 	Install    installing.Install `cmd:"" group:"cmd-programs" help:"Install the collections and roles that requirements.yml names."`
+	Vault      vaults.Vault       `cmd:"" group:"cmd-programs" help:"Encrypt, decrypt and edit Ansible Vault files and values."`
 	Trust      trustCmd           `cmd:"" group:"cmd-programs" help:"Trust the files of a playbook, so that programs they name may run before approval."`
+	Init       projects.Init      `cmd:"" group:"cmd-other" help:"Write a first playbook, also one made of a Makefile or a shell script."`
+	New        projects.New       `cmd:"" group:"cmd-other" help:"Make the files of a new role."`
 	Completion manual.Completion  `cmd:"" group:"cmd-other" help:"Print a completion script for bash, zsh or fish."`
 	Man        manual.Pages       `cmd:"" group:"cmd-other" help:"Print the manual page of moon or of a command."`
 	Version    reference.Version  `cmd:"" group:"cmd-other" help:"Print the version, what moon was built from, and the agents that it finds."`

@@ -165,7 +165,7 @@ func thisMachine(call *app.Invocation, passwords app.VaultPasswords) (plan.Optio
 	o := plan.Options{Dir: dir, Facts: plan.KnownFacts{Here: facts.Local(), Volatile: facts.Volatile, Costly: facts.Costly()}}
 	// A process without a home, as in a container, still plans.
 	o.Home, _ = os.UserHomeDir() // without one, ~ stays as it is
-	o.Presets = presetsDir(o.Home)
+	o.Presets = app.PresetsDir(o.Home)
 	if u, err := user.Current(); err == nil {
 		o.User = u.Username
 	}

@@ -1,4 +1,4 @@
-// Package vault reads what Ansible Vault has encrypted: files, and values in files. It only reads.
+// Package vault reads and writes what Ansible Vault encrypts: files, and values in files. It knows texts, and no files.
 //
 // The format, versions 1.1 and 1.2, is described in Ansible's documentation ("Format of files encrypted with Ansible Vault"):
 //

@@ -6,6 +6,7 @@ import (
 	"crypto/cipher"
 	"crypto/hmac"
 	"crypto/pbkdf2"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -19,6 +20,9 @@ const (
 	rounds  = 10_000
 	keySize = 32
 	maxSalt = 1 << 10 // bytes; Ansible takes 32
+
+	saltSize   = 32
+	lineLength = 80
 )
 
 // Password opens vaults. The ID is the label of those that it was given for; "" and default are for any.
@@ -45,12 +49,18 @@ type envelope struct {
 // Decrypt gives the text that is encrypted. Passwords with the vault's label are tried first, then the others. The error says
 // what is wrong with the text, or is ErrNoPassword or ErrWrong.
 func Decrypt(text []byte, passwords []Password) ([]byte, error) {
+	plain, _, err := Open(text, passwords)
+	return plain, err
+}
+
+// Open is Decrypt that also says which password it was, with the label that the vault has.
+func Open(text []byte, passwords []Password) (plain []byte, with Password, err error) {
 	e, err := open(text)
 	if err != nil {
-		return nil, err
+		return nil, with, err
 	}
 	if len(passwords) == 0 {
-		return nil, ErrNoPassword
+		return nil, with, ErrNoPassword
 	}
 	for _, labelled := range []bool{true, false} {
 		for _, p := range passwords {
@@ -58,11 +68,11 @@ func Decrypt(text []byte, passwords []Password) ([]byte, error) {
 				continue
 			}
 			if plain, err := e.decrypt(p.Text); !errors.Is(err, ErrWrong) {
-				return plain, err
+				return plain, Password{ID: e.label, Text: p.Text}, err
 			}
 		}
 	}
-	return nil, ErrWrong
+	return nil, with, ErrWrong
 }
 
 // open takes a text apart.
@@ -136,6 +146,39 @@ func (e envelope) decrypt(password string) ([]byte, error) {
 		return nil, errDamaged
 	}
 	return plain[:len(plain)-padding], nil
+}
+
+// Encrypt encrypts a text with a password, and with its label if it has one. Each time the result is another, as the salt is.
+func Encrypt(text []byte, with Password) ([]byte, error) {
+	header := magic + "1.1;AES256"
+	if with.ID != "" && with.ID != "default" {
+		if strings.ContainsAny(with.ID, ";\r\n") {
+			return nil, fmt.Errorf("the label %q holds a character that ends a label", with.ID)
+		}
+		header = magic + "1.2;AES256;" + with.ID
+	}
+	salt := make([]byte, saltSize)
+	_, _ = rand.Read(salt) // it never fails
+	keys, err := derive(with.Text, salt)
+	if err != nil {
+		return nil, err
+	}
+	padding := aes.BlockSize - len(text)%aes.BlockSize
+	sealed := append(bytes.Clone(text), bytes.Repeat([]byte{byte(padding)}, padding)...)
+	block, err := aes.NewCipher(keys[:keySize])
+	if err != nil {
+		return nil, fmt.Errorf("it cannot be encrypted: %w", err)
+	}
+	cipher.NewCTR(block, keys[2*keySize:]).XORKeyStream(sealed, sealed)
+	mac := hmac.New(sha256.New, keys[keySize:2*keySize])
+	mac.Write(sealed)
+	body := hex.EncodeToString(fmt.Appendf(nil, "%x\n%x\n%x", salt, mac.Sum(nil), sealed))
+	out := bytes.NewBufferString(header)
+	for ; body != ""; body = body[min(lineLength, len(body)):] {
+		out.WriteString("\n" + body[:min(lineLength, len(body))])
+	}
+	out.WriteString("\n")
+	return out.Bytes(), nil
 }
 
 // derive makes the key of the cipher, that of the MAC, and the first counter.
