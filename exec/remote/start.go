@@ -3,6 +3,7 @@ package remote
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	_ "embed"
 	"errors"
@@ -60,7 +61,7 @@ func Account(b exec.Become) string {
 // typed.
 func Prefix(b exec.Become) []string {
 	method := Method(b)
-	words := becoming.Words(method, b.Flags)
+	words := becoming.Words(cmp.Or(method, "su"), b.Flags) // root needs none of them to become another user, and su to do so in the foreground
 	switch method {
 	case "sudo":
 		return slices.Concat([]string{"sudo"}, words, []string{"-u", b.User, "--"})
