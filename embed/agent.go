@@ -36,7 +36,7 @@ func Agent() {
 func exit(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "moon agent:", err)
-		os.Exit(2)
+		os.Exit(2) //nolint:revive // this process is the agent, and nothing else
 	}
-	os.Exit(0)
+	os.Exit(0) //nolint:revive // as above
 }

@@ -139,8 +139,8 @@ func (r *Run) Events(ctx context.Context) iter.Seq[events.Record] {
 // Send gives the run a command, such as events.Pause{} or events.Stop{How: events.StopDrain}. An event says whether it was accepted.
 func (r *Run) Send(c events.Command) { r.session.Send(events.Order{Actor: "embed", Command: c}) }
 
-// Wait waits for the end of the run. The error says what kept moon itself from its work, a full disk for example. A step that has failed is not
-// one: Result.Outcome says so.
+// Wait waits for the end of the run. The error says what kept moon itself from its work, a full disk for example. A step that has
+// failed is not one: Result.Outcome says so.
 func (r *Run) Wait() (Result, error) {
 	<-r.done
 	r.mu.Lock()

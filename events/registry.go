@@ -53,9 +53,7 @@ func (r registry[T]) decode(name string, data []byte) (T, error) {
 // Types are the types of what an event adds to its line, by its name on the wire, for what describes them.
 func Types() map[string]reflect.Type {
 	types := map[string]reflect.Type{}
-	for name, t := range eventTypes.byName {
-		types[name] = t
-	}
+	maps.Copy(types, eventTypes.byName)
 	// On the wire output has a name for each stream, and commands have the keys of an order.
 	types["step.stdout"], types["step.stderr"] = types["step.output"], types["step.output"]
 	delete(types, "step.output")

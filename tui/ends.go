@@ -35,8 +35,9 @@ func (m browsing) showPause() tea.Cmd {
 
 // pauseWords are what a notice says of a pause. Those that the user has asked for a moment ago have none.
 var pauseWords = map[events.PauseReason]string{
-	events.PauseUndecided: "needs a decision", events.PauseConfirm: "needs a confirmation", events.PauseBreakpoint: "stopped at a breakpoint",
-	events.PauseFailure: "paused: a step has failed", events.PauseEnd: "has ended, and a step has failed",
+	events.PauseUndecided: "needs a decision", events.PauseConfirm: "needs a confirmation",
+	events.PauseBreakpoint: "stopped at a breakpoint",
+	events.PauseFailure:    "paused: a step has failed", events.PauseEnd: "has ended, and a step has failed",
 }
 
 // notify says something to a person who is looking elsewhere, with the name of the playbook.

@@ -47,6 +47,7 @@ func (p *Files) Pin(s *source.Source) {
 			p.want[path] = e.Digest
 		case source.Link:
 			p.links[path] = e.Digest
+		case source.Directory, source.Other: // they hold nothing themselves
 		}
 	}
 }

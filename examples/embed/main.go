@@ -49,7 +49,7 @@ func run() error {
 		return err
 	}
 	for record := range run.Events(ctx) {
-		switch e := record.Event.(type) {
+		switch e := record.Event.(type) { //nolint:gochecksumtype // three of them are enough here
 		case events.StepOutput:
 			fmt.Println("  |", e.Line)
 		case events.StepCompleted:

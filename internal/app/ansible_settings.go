@@ -174,15 +174,15 @@ func (s AnsibleSettings) Apply(o *plan.Options) error {
 	if o.Login.BecomeMethod == "" {
 		o.Login.BecomeMethod = method
 	}
-	keep(s.sshArgs(o))
+	s.sshArgs(o)
 	keep(s.ofPlays(o))
 	return err
 }
 
-// sshArgs puts further arguments of ssh into the options. Those of a file that may have come with the playbook may have ssh execute programs
-// or lend the host the user's agent, and hosts are asked for their facts before a user has approved anything. So with these no host is
-// reached before, unless the playbook is trusted, and with it the files that say so.
-func (s AnsibleSettings) sshArgs(o *plan.Options) error {
+// sshArgs puts further arguments of ssh into the options. Those of a file that may have come with the playbook may have ssh execute
+// programs or lend the host the user's agent, and hosts are asked for their facts before a user has approved anything. So with these no
+// host is reached before, unless the playbook is trusted, and with it the files that say so.
+func (s AnsibleSettings) sshArgs(o *plan.Options) {
 	var args []string
 	for _, name := range []string{"ssh_args", "ssh_common_args", "ssh_extra_args"} {
 		text, place := s.setting("ssh_connection." + name)
@@ -213,7 +213,6 @@ func (s AnsibleSettings) sshArgs(o *plan.Options) error {
 		args = append([]string{o.Login.SSHArgs}, args...) // of an option that is there twice the first counts
 	}
 	o.Login.SSHArgs = strings.Join(args, " ")
-	return nil
 }
 
 // ofPlays puts into the options what counts for plays that do not say otherwise.

@@ -35,7 +35,8 @@ type target struct {
 }
 
 var formats = []string{
-	"auto", "text", "json", "github", "html", "markdown", "junit", "otlp", "ansible", "yaml", "minimal", "oneline", "debug", "timer", "profile_tasks", "profile_roles",
+	"auto", "text", "json", "github", "html", "markdown", "junit", "otlp", "ansible", "yaml", "minimal", "oneline", "debug",
+	"timer", "profile_tasks", "profile_roles",
 }
 
 // ofTimes are the formats that may stand next to another text on standard output: they follow it.

@@ -12,7 +12,8 @@ import (
 	"moon/plan"
 )
 
-// Watch does something with a playbook, and again whenever a file changes that its plan is made from, or that its steps have as their sources.
+// Watch does something with a playbook, and again whenever a file changes that its plan is made from, or that its steps have as their
+// sources.
 // It ends when the user ends it, or a run, or when nothing can be watched or written. do gives the plan, or why there is none: then the
 // playbook waits to be mended. It is called twice at the beginning, as files may change while it is at work.
 func Watch(call *Invocation, playbook string, do func(changed []string) (*plan.Plan, error)) error {
@@ -115,7 +116,8 @@ func SourcesChanged(p *plan.Plan, files []string) (steps []int) {
 	return steps
 }
 
-// endsWatch reports whether an error ends a watch: the user has stopped the run, or nothing can be written. Others are for the user to mend.
+// endsWatch reports whether an error ends a watch: the user has stopped the run, or nothing can be written. Others are for the user to
+// mend.
 func endsWatch(err error) bool {
 	exit, ok := errors.AsType[*Exit](err)
 	return ok && (exit.Code == ExitInterrupted || exit.Code == ExitStopped || exit.Code == ExitDisk)

@@ -38,7 +38,7 @@ func Format(text []byte) ([]byte, error) {
 	d.classify()
 	out := d.write()
 	// A text that the file ends with would get a line break that it does not have.
-	if last := d.lines[len(d.lines)-1]; !(unended && last.content) {
+	if last := d.lines[len(d.lines)-1]; !unended || !last.content {
 		out += "\n"
 	}
 	if strings.TrimSpace(out) == "" {
@@ -123,6 +123,7 @@ func (d *document) write() string {
 		case comment:
 			out = append(out, strings.Repeat(" ", d.commentColumn(i, open))+strings.TrimSpace(l.text))
 			continue
+		case structure: // below
 		case verbatim, continues:
 			out = append(out, l.moved(shift))
 			continue
@@ -215,7 +216,7 @@ func (l *line) moved(shift int) string {
 			text = l.text // the space behind it is meant
 		}
 	}
-	if strings.Trim(text, " ") == "" && !(l.content && len(text)+shift > 0 && len(text) > 0) {
+	if strings.Trim(text, " ") == "" && (!l.content || len(text)+shift <= 0 || len(text) <= 0) {
 		return ""
 	}
 	if shift < 0 {

@@ -91,7 +91,8 @@ func Choices(dir string, past []history.Past) (all []Choice) {
 		if latest[path] == p && stateOf(p) == Failed && p.Damaged == "" && !p.Options.Check && resumable < maxResumable {
 			resumable++
 			all = append(all, Choice{
-				Name: p.ID, About: shownPath(dir, path), Last: "resume: " + lastWords(p), Args: []string{"resume", p.ID}, Run: true, State: Failed,
+				Name: p.ID, About: shownPath(dir, path), Last: "resume: " + lastWords(p), Args: []string{"resume", p.ID}, Run: true,
+				State: Failed,
 			})
 		}
 	}
@@ -138,7 +139,7 @@ func Playbooks(dir string) (list []Choice) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		rel, wrong := filepath.Rel(dir, path)
 		if err != nil || wrong != nil || rel == "." {
-			return nil
+			return nil //nolint:nilerr // what cannot be read has no playbooks
 		}
 		depth := strings.Count(rel, string(filepath.Separator))
 		switch name := d.Name(); {
@@ -187,6 +188,7 @@ func read(path string) (about string, ok bool) {
 		return firstLine(about.Text()), steps || plays
 	case playbook.List:
 		return aboutPlays(root.Items())
+	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float, playbook.String:
 	}
 	return "", false
 }

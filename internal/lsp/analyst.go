@@ -247,7 +247,8 @@ func (a *analyst) publishAll(open documents, books map[string]*index.Book) {
 			if p.Text == nil {
 				p.Text = text.New("", text.UTF16) // it cannot be read, which is what is said
 			}
-			if d := p.Diagnostic(b, f); !slices.ContainsFunc(lists[p.URI], func(o wire.Diagnostic) bool { return o.Range == d.Range && o.Message == d.Message }) {
+			if d := p.Diagnostic(b, f); !slices.ContainsFunc(lists[p.URI],
+				func(o wire.Diagnostic) bool { return o.Range == d.Range && o.Message == d.Message }) {
 				lists[p.URI] = append(lists[p.URI], d)
 			}
 		}

@@ -126,10 +126,10 @@ func (m *makefile) addRules(names, rest, about string) (open []*rule) {
 	if text := strings.TrimSpace(strings.TrimLeft(help, "#")); text != "" {
 		about = text
 	}
-	for _, name := range strings.Fields(names) {
+	for name := range strings.FieldsSeq(names) {
 		switch {
 		case name == ".PHONY":
-			for _, dep := range strings.Fields(deps) {
+			for dep := range strings.FieldsSeq(deps) {
 				m.phony[dep] = true
 			}
 			continue

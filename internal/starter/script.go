@@ -125,7 +125,8 @@ func readScript(text string) (all []paragraph) {
 			end()
 			continue
 		case strings.HasPrefix(trimmed, "#"):
-			if about := strings.TrimSpace(strings.TrimLeft(trimmed, "#")); about != "" && !strings.HasPrefix(about, "!") && len(now.commands) == 0 {
+			if about := strings.TrimSpace(strings.TrimLeft(trimmed, "#")); about != "" && !strings.HasPrefix(about, "!") &&
+				len(now.commands) == 0 {
 				now.about = append(now.about, about)
 			}
 			continue

@@ -82,7 +82,7 @@ func addDirs(dirs map[string]bool, pattern string) {
 	_ = filepath.WalkDir(filepath.FromSlash(base), func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil || !d.IsDir():
-			return nil
+			return nil //nolint:nilerr // what cannot be read cannot be watched
 		case d.Name() == ".git" || len(dirs) >= maxDirs:
 			return fs.SkipDir
 		}

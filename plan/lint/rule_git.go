@@ -12,6 +12,7 @@ func checkGitVersion(r *report, t *playbook.Task) {
 		return
 	}
 	if v, ok := argument(t, "version"); !ok || v.Text() == "HEAD" {
-		r.add(t.ActionPos, len(t.ActionKey), nil, "name a tag, a branch or a commit with version", "what this checks out changes with the repository")
+		r.add(t.ActionPos, len(t.ActionKey), nil, "name a tag, a branch or a commit with version",
+			"what this checks out changes with the repository")
 	}
 }

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"slices"
 	"strings"
 
 	"moon/plan/playbook"
@@ -15,10 +16,8 @@ func checkShellInstead(r *report, t *playbook.Task) {
 		return
 	}
 	first, _, _ := strings.Cut(text, " ")
-	for _, own := range []string{"cd", "set", "source", ".", "export", "ulimit", "umask", "type", "command", "exec", "eval", "trap", "wait"} {
-		if first == own {
-			return
-		}
+	if slices.Contains([]string{"cd", "set", "source", ".", "export", "ulimit", "umask", "type", "command", "exec", "eval", "trap", "wait"}, first) {
+		return
 	}
 	if _, ok := argument(t, "executable"); ok {
 		return

@@ -89,7 +89,8 @@ func ParseVars(f *File, ds *diag.List) (Value, bool) {
 }
 
 var documentKeys = []string{
-	"version", "name", "description", "vars", "vars_prompt", "vars_files", "hosts", "strategy", "parallel", "imports", "exports", "force_handlers",
+	"version", "name", "description", "vars", "vars_prompt", "vars_files", "hosts", "strategy", "parallel", "imports", "exports",
+	"force_handlers",
 	"approve", "orphans", "timeout", "defaults", "steps", "handlers",
 }
 

@@ -557,7 +557,8 @@ func (p playsParser) readRoles(e Entry) []*Task {
 
 // roleKeys are the keys of a task that a role entry can have. All others are parameters.
 var roleKeys = []string{
-	"when", "tags", "vars", "become", "become_user", "become_method", "become_flags", "environment", "delegate_to", "delegate_facts", "run_once",
+	"when", "tags", "vars", "become", "become_user", "become_method", "become_flags", "environment", "delegate_to",
+	"delegate_facts", "run_once",
 	"ignore_errors",
 	"ignore_unreachable", "any_errors_fatal", "no_log", "check_mode", "diff", "connection", "remote_user", "port", "timeout", "collections",
 	"throttle", "module_defaults", "debugger", "become_exe",

@@ -220,7 +220,8 @@ func (p *parser) plainBool(key string, v Value) {
 
 // textKeys are the keys of a task, and of a play, whose value is text.
 var textKeys = []string{
-	"name", "creates", "removes", "unless", "onlyif", "cwd", "chdir", "become_user", "become_method", "become_flags", "delegate_to", "connection",
+	"name", "creates", "removes", "unless", "onlyif", "cwd", "chdir", "become_user", "become_method", "become_flags", "delegate_to",
+	"connection",
 	"remote_user", "user", "hosts",
 }
 

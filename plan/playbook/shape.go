@@ -68,7 +68,8 @@ var shapes = map[string]Shape{
 	"retries": Number, "retry_delay": Duration, "timeout": Duration, "timeout_queued": Duration, "async": Duration, "poll": Duration,
 	"sources": Texts, "generates": Texts,
 	"undo": OneStep, "moved": AnyText, "create_before": Boolean, "env": Environment, "cwd": AnyText,
-	"become": Boolean, "become_user": AnyText, "become_method": AnyText, "become_flags": AnyText, "confirm": Confirmation, "no_log": Boolean, "interactive": Boolean,
+	"become": Boolean, "become_user": AnyText, "become_method": AnyText, "become_flags": AnyText, "confirm": Confirmation,
+	"no_log": Boolean, "interactive": Boolean,
 	"check_mode": Boolean, "diff": Boolean, "vars": Variables, "args": Fields, "rescue": Steps, "always": Steps,
 	"parallel": BoolOrNumber, "notify": Texts, "listen": Texts, "delegate_to": AnyText, "hosts": Texts, approveKey: ApproveWord,
 }

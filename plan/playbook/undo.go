@@ -9,7 +9,8 @@ import (
 var undoKeys = []string{
 	"name", "env", "environment", "cwd", "chdir", "timeout", "vars", "args", "creates", "removes", "unless", "onlyif", "changed_when",
 	"failed_when",
-	"retries", "retry_delay", "delay", "until", "ignore_errors", "become", "become_user", "become_method", "become_flags", "no_log", "check_mode", "diff",
+	"retries", "retry_delay", "delay", "until", "ignore_errors", "become", "become_user", "become_method", "become_flags", "no_log",
+	"check_mode", "diff",
 }
 
 // readUndo reads the step that reverses another.

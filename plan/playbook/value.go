@@ -99,6 +99,7 @@ func (v Value) Kind() Kind {
 				return Bool
 			}
 		}
+	case node.Other, node.Seq, node.Mapping, node.Merge: // of a scalar they say nothing here
 	}
 	return String
 }

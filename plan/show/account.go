@@ -122,9 +122,15 @@ func policyOf(s *plan.Step) map[string]string {
 	k := s.Task
 	m := map[string]string{}
 	for _, of := range [...]struct{ key, text string }{
-		{"sources", plan.Texts(k.Src.Sources)}, {"generates", plan.Texts(k.Src.Generates)},
-		{"creates", k.Src.Creates.Text()}, {"removes", k.Src.Removes.Text()}, {"unless", k.Src.Unless.Text()}, {"onlyif", k.Src.OnlyIf.Text()},
-		{"changed_when", plan.WhenText(k.Changed)}, {"failed_when", plan.WhenText(k.Failed)}, {"ignore_errors", plan.WhenText(k.Ignore)},
+		{"sources", plan.Texts(k.Src.Sources)},
+		{"generates", plan.Texts(k.Src.Generates)},
+		{"creates", k.Src.Creates.Text()},
+		{"removes", k.Src.Removes.Text()},
+		{"unless", k.Src.Unless.Text()},
+		{"onlyif", k.Src.OnlyIf.Text()},
+		{"changed_when", plan.WhenText(k.Changed)},
+		{"failed_when", plan.WhenText(k.Failed)},
+		{"ignore_errors", plan.WhenText(k.Ignore)},
 		{"until", s.Retry.Until},
 	} {
 		if of.text != "" { // what the playbook does not say is not a key here: most steps have none of them

@@ -228,8 +228,8 @@ type diagnosticJSON struct {
 }
 
 // WriteJSON writes the plan as a document: indented, with a newline at its end, its fields in the documented order. graph
-// gives the execution graph's own JSON; nil: the plan is only compared, and has none. It is written step by step, because the text of a large plan takes several times
-// the room of the plan.
+// gives the execution graph's own JSON; nil: the plan is only compared, and has none. It is written step by step, because the text of
+// a large plan takes several times the room of the plan.
 func WriteJSON(w io.Writer, p *plan.Plan, graph func() ([]byte, error)) error {
 	return WritePredictionsJSON(w, p, graph, time.Time{}, nil)
 }

@@ -80,7 +80,8 @@ func (t *Task) arguments() (any, error) {
 		}
 		// One word may hold all arguments, as with ansible -a. A value that holds spaces and no other key was quoted for the shell.
 		m := assignment.FindStringSubmatch(text)
-		if m == nil || another.MatchString(text) || strings.ContainsAny(text[len(m[0]):min(len(m[0])+1, len(text))], `'"`) || t.isCommand(m[1]) {
+		if m == nil || another.MatchString(text) || strings.ContainsAny(text[len(m[0]):min(len(m[0])+1, len(text))], `'"`) ||
+			t.isCommand(m[1]) {
 			return text, t.checkText(text)
 		}
 	}

@@ -91,7 +91,8 @@ func (c *Lint) Run(call *app.Invocation) error {
 		for _, f := range found.Findings {
 			named := nearby.FromHere(o, diag.List{f.Diagnostic})[0]
 			// What two playbooks name is said once.
-			if one := (finding{f.Rule, named, f.Edit != nil}); !slices.ContainsFunc(all, func(old finding) bool { return old.rule == one.rule && old.Pos == one.Pos }) {
+			if one := (finding{f.Rule, named, f.Edit != nil}); !slices.ContainsFunc(all,
+				func(old finding) bool { return old.rule == one.rule && old.Pos == one.Pos }) {
 				all = append(all, one)
 			}
 		}

@@ -56,7 +56,8 @@ func asJSON(all []finding) []map[string]any {
 	list := []map[string]any{}
 	for _, f := range all {
 		list = append(list, map[string]any{
-			"rule": f.rule, "file": f.Pos.File, "line": f.Pos.Line, "column": f.Pos.Column, "message": f.Message, "hint": f.Hint, "fixable": f.fixes,
+			"rule": f.rule, "file": f.Pos.File, "line": f.Pos.Line, "column": f.Pos.Column, "message": f.Message, "hint": f.Hint,
+			"fixable": f.fixes,
 		})
 	}
 	return list

@@ -149,7 +149,7 @@ func (o *outline) add(in *entry, line, column int, name, detail string, kind int
 	if e == nil {
 		e = &entry{Symbol: &wire.Symbol{Detail: detail, Kind: kind}, line: line, column: column, parent: in}
 		// What was begun by a scope at this very place is inside of it.
-		if in.line == line && in.column == column && in.Symbol.Kind != 0 {
+		if in.line == line && in.column == column && in.Kind != 0 {
 			return in
 		}
 		o.at[key] = e
@@ -201,7 +201,7 @@ func restOfLine(p *Page, from int) string {
 // endOf is where something ends that begins at a byte: before the next line that is indented less, or as much as its item.
 func endOf(p *Page, from int) int {
 	begin := p.Text.Position(from)
-	column := from - (p.Text.Offset(wire.Position{Line: begin.Line}))
+	column := from - p.Text.Offset(wire.Position{Line: begin.Line})
 	last := begin.Line
 	for n := begin.Line + 1; n < p.Text.Lines(); n++ {
 		line := p.Text.Line(n)

@@ -81,7 +81,8 @@ func (s *Site) checkOrigins(b *index.Book, m marked) error {
 				continue
 			}
 			// Results and items of loops have the place of their task, which defines them by another key.
-			if where == "" && (u.From == "fact" || strings.Contains(u.From, "-e")) || where != "" && !b.Index.Defines(b.PathOf(u.Origin.File)) {
+			if where == "" && (u.From == "fact" || strings.Contains(u.From, "-e")) ||
+				where != "" && !b.Index.Defines(b.PathOf(u.Origin.File)) {
 				return fmt.Errorf("`%s` cannot be renamed: a value comes from %s", m.Name, strings.TrimSpace(u.From+" "+where))
 			}
 		}

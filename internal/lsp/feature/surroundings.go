@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -103,7 +104,7 @@ func wordBefore(s string) string {
 	at := len(s)
 	for at > 0 {
 		r, w := utf8.DecodeLastRuneInString(s[:at])
-		if !strings.ContainsRune("_-./@", r) && !('0' <= r && r <= '9') && !('a' <= r && r <= 'z') && !('A' <= r && r <= 'Z') {
+		if !strings.ContainsRune("_-./@", r) && ('0' > r || r > '9') && ('a' > r || r > 'z') && ('A' > r || r > 'Z') {
 			break
 		}
 		at -= w
@@ -116,16 +117,16 @@ func (s *surroundings) climb(t *text.Text, here parsedLine, level int) {
 	var path []string
 	push := func(one string) { path = append(path, one) }
 	inMap := true // siblings are still to be seen
-	for i := len(here.dashes) - 1; i >= 0; i-- {
+	for _, v := range slices.Backward(here.dashes) {
 		push("-")
-		level, inMap = here.dashes[i], false
+		level, inMap = v, false
 	}
 	list := len(here.dashes) > 0
 	s.collectBelow(t, here, level)
 	for n := s.line - 1; n >= 0; n-- {
 		p := parseLine(t.Line(n))
 		switch {
-		case p.blank || p.column > level && (len(p.dashes) == 0 || p.dashes[0] >= level && !(p.column == level)):
+		case p.blank || p.column > level && (len(p.dashes) == 0 || p.dashes[0] >= level && (p.column != level)):
 			continue
 		case inMap && p.column == level && p.colon:
 			s.siblings = append(s.siblings, p.key)
@@ -144,8 +145,8 @@ func (s *surroundings) climb(t *text.Text, here parsedLine, level int) {
 			}
 		}
 	}
-	for i := len(path) - 1; i >= 0; i-- {
-		s.path = append(s.path, path[i])
+	for _, p := range slices.Backward(path) {
+		s.path = append(s.path, p)
 	}
 }
 

@@ -66,7 +66,8 @@ func Of(old, now Run) (*Comparison, error) {
 	for i := range now.Steps() {
 		j := before[i]
 		if j < 0 || j >= old.Steps() {
-			c.Steps = append(c.Steps, Step{Step: id(i), Name: now.Name(i), Now: now.Word(i), NowMS: now.Took(i).Milliseconds(), Ended: true, Why: why(now, i)})
+			c.Steps = append(c.Steps, Step{Step: id(i), Name: now.Name(i), Now: now.Word(i), NowMS: now.Took(i).Milliseconds(),
+				Ended: true, Why: why(now, i)})
 			continue
 		}
 		taken[j] = true
@@ -109,7 +110,8 @@ func matched(old, now Run) []int {
 
 func compare(old, now Run, j, i int) Step {
 	s := Step{
-		Step: id(i), Name: now.Name(i), Was: old.Word(j), Now: now.Word(i), WasMS: old.Took(j).Milliseconds(), NowMS: now.Took(i).Milliseconds(),
+		Step: id(i), Name: now.Name(i), Was: old.Word(j), Now: now.Word(i), WasMS: old.Took(j).Milliseconds(),
+		NowMS: now.Took(i).Milliseconds(),
 	}
 	if s.Ended = s.Was != s.Now; s.Ended {
 		s.Why = why(now, i)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// colours writes a line with the colours that a program gave it, as far as a page has them: eight, and bold. The rest of what a terminal can do
-// is left to terminals.
+// colours writes a line with the colours that a program gave it, as far as a page has them: eight, and bold. The rest of what a
+// terminal can do is left to terminals.
 func colours(line string) markup {
 	if !strings.Contains(line, "\x1b[") {
 		return markup(html.EscapeString(line))

@@ -158,7 +158,8 @@ func (x *Exporter) stepSpan(i int, action string) span {
 	add := func(a ...attribute) { sp.Attributes = append(sp.Attributes, a...) }
 	if x.run.Plan != nil {
 		p := &x.run.Plan.Steps[i]
-		add(text("moon.step.path", p.Path), text("moon.host", p.Host), text("code.file.path", p.Origin.File), integer("code.line.number", int64(p.Origin.Line)))
+		add(text("moon.step.path", p.Path), text("moon.host", p.Host), text("code.file.path", p.Origin.File),
+			integer("code.line.number", int64(p.Origin.Line)))
 		if p.Delegate != "" {
 			add(text("moon.delegate", p.Delegate))
 		}
@@ -202,16 +203,17 @@ func (x *Exporter) rootSpan() span {
 	result := map[string]string{"done": "success", "failed": "failure", "stopped": "cancellation", "interrupted": "cancellation"}[outcome]
 	sp.Attributes = []attribute{
 		text("moon.run.id", run.ID), text("moon.playbook", run.Playbook), text("moon.outcome", outcome), boolean("moon.dry_run", run.Check),
-		integer("moon.steps.total", int64(e.TotalSteps)), integer("moon.steps.changed", int64(e.Changed)), integer("moon.steps.failed", int64(e.Failed)),
+		integer("moon.steps.total", int64(e.TotalSteps)), integer("moon.steps.changed", int64(e.Changed)),
+		integer("moon.steps.failed", int64(e.Failed)),
 		text("cicd.pipeline.name", run.Playbook), text("cicd.pipeline.run.id", run.ID), text("cicd.pipeline.result", cmp.Or(result, "error")),
 	}
-	switch {
-	case e.Outcome == events.RunFailed:
+	switch e.Outcome {
+	case events.RunFailed:
 		sp.Status = status{statusError, plan.CountOf(e.Failed, "step") + " failed"}
 		if e.Error != "" {
 			sp.Status.Message = firstLine(e.Error)
 		}
-	case e.Outcome == events.RunDone:
+	case events.RunDone:
 		sp.Status.Code = statusOK
 	}
 	return sp
@@ -268,11 +270,14 @@ func (x *Exporter) metrics() any {
 			})
 		}
 	}
-	about := []attribute{text("moon.playbook", run.Playbook), text("moon.outcome", cmp.Or(string(e.Outcome), "not ended")), boolean("moon.dry_run", run.Check)}
+	about := []attribute{text("moon.playbook", run.Playbook), text("moon.outcome", cmp.Or(string(e.Outcome), "not ended")),
+		boolean("moon.dry_run", run.Check)}
 	took := e.Duration.Seconds()
 	all := []metric{
-		{Name: "moon.run.duration", Description: "How long the run took.", Unit: "s",
-			Gauge: &gauge{[]point{{Attributes: about, Start: start, Time: now, Double: &took}}}},
+		{
+			Name: "moon.run.duration", Description: "How long the run took.", Unit: "s",
+			Gauge: &gauge{[]point{{Attributes: about, Start: start, Time: now, Double: &took}}},
+		},
 	}
 	if len(counts.Points) > 0 {
 		all = append(all, metric{Name: "moon.steps", Description: "How many steps have ended.", Unit: "{step}", Sum: counts})

@@ -107,20 +107,20 @@ func FromEnvironment(endpoint string) (Settings, error) {
 // readLimits reads what is a number or one of a few words.
 func (s *Settings) readLimits() error {
 	var errs []error
-	number := func(name string, least int, set func(n int)) {
+	number := func(name string, set func(n int)) {
 		if text := os.Getenv(name); text != "" {
 			n, err := strconv.Atoi(text)
-			if err != nil || n < least {
-				errs = append(errs, fmt.Errorf("%s=%s is not a number of at least %d", name, text, least))
+			if err != nil || n < 1 {
+				errs = append(errs, fmt.Errorf("%s=%s is not a number of at least 1", name, text))
 				return
 			}
 			set(n)
 		}
 	}
-	number("OTEL_EXPORTER_OTLP_TIMEOUT", 1, func(n int) { s.Timeout = time.Duration(n) * time.Millisecond })
-	number("OTEL_BSP_MAX_QUEUE_SIZE", 1, func(n int) { s.Queue = n })
-	number("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 1, func(n int) { s.Batch = n })
-	number("OTEL_BSP_SCHEDULE_DELAY", 1, func(n int) { s.Delay = time.Duration(n) * time.Millisecond })
+	number("OTEL_EXPORTER_OTLP_TIMEOUT", func(n int) { s.Timeout = time.Duration(n) * time.Millisecond })
+	number("OTEL_BSP_MAX_QUEUE_SIZE", func(n int) { s.Queue = n })
+	number("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", func(n int) { s.Batch = n })
+	number("OTEL_BSP_SCHEDULE_DELAY", func(n int) { s.Delay = time.Duration(n) * time.Millisecond })
 	switch c := os.Getenv("OTEL_EXPORTER_OTLP_COMPRESSION"); c {
 	case "", "none":
 	case "gzip":

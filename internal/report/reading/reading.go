@@ -83,8 +83,9 @@ func (r *Reading) State(i int) status.State {
 
 // words are what states are called.
 var words = map[status.State]string{
-	status.Undecided: "not run", status.Waiting: "waiting", status.Confirm: "not confirmed", status.Asking: "asking", status.Excluded: "excluded",
-	status.Running: "running", status.OK: "ok", status.Changed: "changed", status.Failed: "failed", status.Unreachable: "unreachable",
+	status.Undecided: "not run", status.Waiting: "waiting", status.Confirm: "not confirmed", status.Asking: "asking",
+	status.Excluded: "excluded",
+	status.Running:  "running", status.OK: "ok", status.Changed: "changed", status.Failed: "failed", status.Unreachable: "unreachable",
 	status.Ignored: "failed (ignored)", status.Rescued: "failed (rescued)", status.Skipped: "skipped", status.Kept: "kept",
 	status.Outdated: "outdated", status.Cancelled: "cancelled", status.Omitted: "not run",
 }

@@ -40,7 +40,7 @@ func (c *chooser) matchTarget(text string) []int {
 	if len(selector.Match(c.p, text)) > 0 || len(selector.ToCome(c.p, text)) > 0 {
 		return c.match("--only", text)
 	}
-	var found, tags = []int(nil), []string(nil)
+	found, tags := []int(nil), []string(nil)
 	for i := range c.p.Steps {
 		tags = append(tags, c.p.Steps[i].Tags...)
 		if slices.Contains(c.p.Steps[i].Tags, text) {

@@ -55,7 +55,8 @@ var ofSteps = &form{
 // ReadPlays has the compiler read tasks of plays from here on.
 func (c *Compiler) ReadPlays() {
 	c.form = &form{
-		lang: eval.Jinja, refuses: func(*playbook.Task) bool { return false }, warn: (*Compiler).warnTraps, inTurn: true, keys: playbook.PlayTaskKeys,
+		lang: eval.Jinja, refuses: func(*playbook.Task) bool { return false }, warn: (*Compiler).warnTraps, inTurn: true,
+		keys: playbook.PlayTaskKeys,
 	}
 }
 
@@ -530,7 +531,10 @@ func (c *Compiler) unknownArgument(key, of string, pos diag.Pos, known, chain []
 	if hint == "" && slices.Contains(known, plan.OtherArgs[key]) {
 		hint = "did you mean `" + plan.OtherArgs[key] + "`?"
 	}
-	if slices.ContainsFunc(c.keys, func(k playbook.Key) bool { return k.Supported() && (k.Name == key || slices.Contains(k.Aliases, key)) }) {
+	if slices.ContainsFunc(c.keys, func(k playbook.Key) bool {
+		return k.Supported() && (k.Name == key || slices.Contains(k.Aliases,
+			key))
+	}) {
 		hint = "`" + key + "` is a key of the task itself: write it next to `" + of + "`"
 	}
 	// A longer list would say less than none.

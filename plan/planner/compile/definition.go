@@ -11,7 +11,8 @@ import (
 	"moon/plan/playbook"
 )
 
-// renderDefinition does what an action plugin in Python does for the module k8s: what `template` names, one file or several, is rendered for
+// renderDefinition does what an action plugin in Python does for the module k8s: what `template` names, one file or several, is
+// rendered for
 // `definition`. It becomes a lookup, so that the files are looked for, read, digested and shown as those of any other lookup.
 func (c *Compiler) renderDefinition(args []plan.Arg, a *spec.Action, chain []string) []plan.Arg {
 	at := slices.IndexFunc(args, func(g plan.Arg) bool { return g.Name == "template" })
@@ -63,6 +64,7 @@ func expressionOf(v playbook.Value) (expr string, ok bool) {
 		return "{" + strings.Join(parts, ", ") + "}", true
 	case playbook.Bool, playbook.Int, playbook.Float:
 		return strings.ToLower(value.PythonText(plan.Plain(v))), true
+	case playbook.String:
 	}
 	text := v.Text()
 	if v.Literal() || !strings.Contains(text, "{") {

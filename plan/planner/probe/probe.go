@@ -65,7 +65,8 @@ func (p *Prober) Note(s *plan.Step, certain bool) {
 		return
 	}
 	q := plan.Probe{
-		Root: p.plan.Root, Path: s.Path, Host: s.Host, Call: &plan.Call{Action: k.Action.Name, Arguments: *k.Known}, Env: s.Env, Cwd: s.Cwd, Roams: k.Cwd.IsZero(), Conn: s.Conn,
+		Root: p.plan.Root, Path: s.Path, Host: s.Host, Call: &plan.Call{Action: k.Action.Name, Arguments: *k.Known}, Env: s.Env,
+		Cwd: s.Cwd, Roams: k.Cwd.IsZero(), Conn: s.Conn,
 		Become: s.Become, BecomePassword: k.BecomePassword, Timeout: s.Timeout, Dialect: p.plan.Dialect,
 	}
 	var ok bool

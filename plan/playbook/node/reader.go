@@ -34,8 +34,12 @@ var marks = []struct {
 	of   yaml.Style
 	mark Mark
 }{
-	{yaml.FlowStyle, Flow}, {yaml.TaggedStyle, Tagged}, {yaml.DoubleQuotedStyle, DoubleQuoted}, {yaml.SingleQuotedStyle, SingleQuoted},
-	{yaml.LiteralStyle, Literal}, {yaml.FoldedStyle, Folded},
+	{yaml.FlowStyle, Flow},
+	{yaml.TaggedStyle, Tagged},
+	{yaml.DoubleQuotedStyle, DoubleQuoted},
+	{yaml.SingleQuotedStyle, SingleQuoted},
+	{yaml.LiteralStyle, Literal},
+	{yaml.FoldedStyle, Folded},
 }
 
 // Read makes a node of one of the parser's, with all that is in it.
