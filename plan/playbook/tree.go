@@ -190,15 +190,13 @@ type Need struct {
 
 // Task is one entry of a list of steps, as written. Zero Values are keys that were not given.
 type Task struct {
-	Kind TaskKind
-	Pos  diag.Pos // of the first key
-	Keys []Entry  // all of them, in document order
-
-	Action    string // canonical name
-	ActionKey string // as written
-	ActionPos diag.Pos
-	Args      Value // of the action, the include's path, the vars …
-
+	Kind        TaskKind
+	Pos         diag.Pos // of the first key
+	Keys        []Entry  // all of them, in document order
+	Action      string   // canonical name
+	ActionKey   string   // as written
+	ActionPos   diag.Pos
+	Args        Value // of the action, the include's path, the vars …
 	Name        Value
 	ID          string
 	When        []Value
@@ -206,11 +204,9 @@ type Task struct {
 	RegisterPos diag.Pos
 	Tags        []Value
 	Loop        Loop
-
-	Dynamic bool // of plays: include_tasks, include_role: `when` is asked once, tags and keys do not reach what is inside, but by Apply
-
-	*Seldom   // never nil
-	*PlayTask // never nil
+	Dynamic     bool // of plays: include_tasks, include_role: `when` is asked once, tags and keys do not reach what is inside, but by Apply
+	*Seldom          // never nil
+	*PlayTask        // never nil
 }
 
 // Seldom is what few tasks have. It is apart, because a list of steps may be long, and those that have nothing of it share one.
