@@ -49,7 +49,7 @@ func run() error {
 		return err
 	}
 	for record := range run.Events(ctx) {
-		switch e := record.Event.(type) { //nolint:gochecksumtype // three of them are enough here
+		switch e := record.Event.(type) {
 		case events.StepOutput:
 			fmt.Println("  |", e.Line)
 		case events.StepCompleted:
