@@ -160,7 +160,8 @@ var layers = map[string][]string{
 
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
-	"internal/app": {"internal/build", "internal/watch", "internal/report/html", "internal/report/markdown", "internal/report/otlp", "internal/report/reading",
+	"internal/app": {
+		"internal/build", "internal/watch", "internal/report/html", "internal/report/markdown", "internal/report/otlp", "internal/report/reading",
 		"exec/python", "exec/sshargs", "plan/called", "plan/selector",
 		"plan/found", "plan/playbook",
 		"plan/vars", "internal/diag", "plan/prior", "plan/planner/orphans", "engine/statefile", "engine/control", "events/rundir", "internal/app/statedir", "internal/factcache", "engine", "engine/exported", "engine/history", "engine/graph", "events", "events/fact", "events/steplog", "exec/spec", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/bind", "plan/source", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",

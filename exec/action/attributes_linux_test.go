@@ -43,8 +43,10 @@ func TestAttributes(t *testing.T) {
 	put("tree/sub/file", "x\n")
 	put("in/a", "x\n")
 	archive := filepath.Join(dir, "in.tar")
-	exectest.WantOutcome(t, exectest.RunJob(t, exectest.NewJob(t, "archive", exectest.Args{"path": filepath.Join(dir, "in"), "dest": archive,
-		"format": "tar"})), events.Changed, "")
+	exectest.WantOutcome(t, exectest.RunJob(t, exectest.NewJob(t, "archive", exectest.Args{
+		"path": filepath.Join(dir, "in"), "dest": archive,
+		"format": "tar",
+	})), events.Changed, "")
 	for _, tt := range []struct {
 		action string
 		in     exectest.Args

@@ -35,7 +35,8 @@ func TestReplicationWords(t *testing.T) {
 		{"8.4.0", exectest.Args{"mode": "resetreplicaall", "channel": "far"}, "RESET REPLICA ALL FOR CHANNEL 'far';\n"},
 		{"8.0.22", exectest.Args{"mode": "changeprimary", "primary_host": "h", "primary_auto_position": true}, "CHANGE MASTER TO MASTER_HOST='h',MASTER_AUTO_POSITION=1;\n"},
 		{
-			"8.0.23", exectest.Args{"mode": "changeprimary", "primary_host": "h", "primary_ssl_verify_server_cert": true, "relay_log_pos": 4, "channel": "far"},
+			"8.0.23",
+			exectest.Args{"mode": "changeprimary", "primary_host": "h", "primary_ssl_verify_server_cert": true, "relay_log_pos": 4, "channel": "far"},
 			"CHANGE REPLICATION SOURCE TO SOURCE_HOST='h',RELAY_LOG_POS=4,SOURCE_SSL_VERIFY_SERVER_CERT=1 FOR CHANNEL 'far';\n",
 		},
 		{"8.0.22", exectest.Args{"mode": "changereplication", "primary_port": 1}, "CHANGE REPLICATION SOURCE TO SOURCE_PORT=1;\n"},

@@ -81,8 +81,10 @@ func TestFlags(t *testing.T) {
 		t.Error(text, names)
 	}
 	// A new file in its place has none of the old one's attributes, but those that the step asks for.
-	r := Replacement{At: p, Old: e, Want: Wanted{Mode: 0o600, UID: -1, GID: -1, Flags: spec.FlagEdit{Sign: '+', Letters: "A"}},
-		From: Source{Data: []byte("new"), Size: 3}}
+	r := Replacement{
+		At: p, Old: e, Want: Wanted{Mode: 0o600, UID: -1, GID: -1, Flags: spec.FlagEdit{Sign: '+', Letters: "A"}},
+		From: Source{Data: []byte("new"), Size: 3},
+	}
 	if _, err := r.Apply(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -112,14 +112,18 @@ func TestDecode(t *testing.T) {
 		{"copy", args{"content": args{"a": []any{"<&>"}}, "dest": "/x"}, &spec.CopyArgs{Content: text(`{"a":["<&>"]}`), Dest: "/x", Force: true}},
 		{"copy", args{"src": "/a", "path": "/x", "force": "no"}, &spec.CopyArgs{Src: "/a", Dest: "/x"}},
 		{"template", args{"src": "/a", "dest": "/x", "vars": args{"a": 1}}, &spec.TemplateArgs{Src: "/a", Dest: "/x", Vars: args{"a": 1}, Force: true, TrimBlocks: true, BlockStart: "{%", BlockEnd: "%}", VariableStart: "{{", VariableEnd: "}}", CommentStart: "{#", CommentEnd: "#}"}},
-		{"wait", args{"port": "80"}, &spec.WaitArgs{Condition: "port", Status: 200, Port: 80, Host: "127.0.0.1", Timeout: 300 * time.Second, Interval: time.Second,
-			ConnectTimeout: 5 * time.Second}},
+		{"wait", args{"port": "80"}, &spec.WaitArgs{
+			Condition: "port", Status: 200, Port: 80, Host: "127.0.0.1", Timeout: 300 * time.Second, Interval: time.Second,
+			ConnectTimeout: 5 * time.Second,
+		}},
 		{"wait_for", args{"path": "/x", "state": "absent", "timeout": 2.5, "sleep": "1m30s"}, &spec.WaitArgs{
 			Condition: "file_absent", Status: 200, Path: "/x", Host: "127.0.0.1", State: "stopped", Absent: true,
 			Timeout: 2500 * time.Millisecond, Interval: 90 * time.Second, ConnectTimeout: 5 * time.Second,
 		}},
-		{"wait_for", args{"timeout": 3}, &spec.WaitArgs{Status: 200, Host: "127.0.0.1", Timeout: 3 * time.Second, Interval: time.Second,
-			ConnectTimeout: 5 * time.Second}},
+		{"wait_for", args{"timeout": 3}, &spec.WaitArgs{
+			Status: 200, Host: "127.0.0.1", Timeout: 3 * time.Second, Interval: time.Second,
+			ConnectTimeout: 5 * time.Second,
+		}},
 	}
 	for _, tt := range tests {
 		a, _ := spec.Lookup(tt.action)

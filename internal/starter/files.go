@@ -45,7 +45,9 @@ func Write(dir string, files []File) error {
 // Project is the files of a new project around a playbook.
 func Project(playbook string) []File {
 	return []File{
-		{"moon.yml", playbook}, {".gitignore", ignored}, {".github/workflows/moon.yml", workflow},
+		{"moon.yml", playbook},
+		{".gitignore", ignored},
+		{".github/workflows/moon.yml", workflow},
 		{".devcontainer/devcontainer.json", container},
 	}
 }

@@ -112,8 +112,12 @@ func describe(n *yaml.Node, indent string) string {
 		style yaml.Style
 		name  string
 	}{
-		{yaml.TaggedStyle, "tagged"}, {yaml.DoubleQuotedStyle, "double"}, {yaml.SingleQuotedStyle, "single"}, {yaml.LiteralStyle, "literal"},
-		{yaml.FoldedStyle, "folded"}, {yaml.FlowStyle, "flow"},
+		{yaml.TaggedStyle, "tagged"},
+		{yaml.DoubleQuotedStyle, "double"},
+		{yaml.SingleQuotedStyle, "single"},
+		{yaml.LiteralStyle, "literal"},
+		{yaml.FoldedStyle, "folded"},
+		{yaml.FlowStyle, "flow"},
 	} {
 		if n.Style&s.style != 0 {
 			words = append(words, s.name)

@@ -165,8 +165,10 @@ func (c *completion) addBooleans() {
 
 // words are the values of keys that have few.
 var words = map[string][]string{
-	"strategy": {"linear", "graph"}, "approve": {"expanded"}, "orphans": {"keep", "remove", "forget"}, "become_method": {"sudo",
-		"su", "doas"},
+	"strategy": {"linear", "graph"}, "approve": {"expanded"}, "orphans": {"keep", "remove", "forget"}, "become_method": {
+		"sudo",
+		"su", "doas",
+	},
 	"order": {"inventory", "sorted", "reverse_inventory", "reverse_sorted"}, "connection": {"ssh", "local"},
 }
 

@@ -54,8 +54,10 @@ func (s *Site) namedHere() []marked {
 	for _, b := range s.Books {
 		name := s.Text.String()[from:to]
 		if len(b.Index.Named(index.Variable, name)) > 0 {
-			found = append(found, marked{index.Mark{Kind: index.Variable, Name: name, At: index.Place{Path: s.Path, Line: line,
-				Column: column, Width: to - from}}, b})
+			found = append(found, marked{index.Mark{Kind: index.Variable, Name: name, At: index.Place{
+				Path: s.Path, Line: line,
+				Column: column, Width: to - from,
+			}}, b})
 		}
 	}
 	return found

@@ -66,8 +66,10 @@ func Of(old, now Run) (*Comparison, error) {
 	for i := range now.Steps() {
 		j := before[i]
 		if j < 0 || j >= old.Steps() {
-			c.Steps = append(c.Steps, Step{Step: id(i), Name: now.Name(i), Now: now.Word(i), NowMS: now.Took(i).Milliseconds(),
-				Ended: true, Why: why(now, i)})
+			c.Steps = append(c.Steps, Step{
+				Step: id(i), Name: now.Name(i), Now: now.Word(i), NowMS: now.Took(i).Milliseconds(),
+				Ended: true, Why: why(now, i),
+			})
 			continue
 		}
 		taken[j] = true

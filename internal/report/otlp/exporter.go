@@ -270,8 +270,10 @@ func (x *Exporter) metrics() any {
 			})
 		}
 	}
-	about := []attribute{text("moon.playbook", run.Playbook), text("moon.outcome", cmp.Or(string(e.Outcome), "not ended")),
-		boolean("moon.dry_run", run.Check)}
+	about := []attribute{
+		text("moon.playbook", run.Playbook), text("moon.outcome", cmp.Or(string(e.Outcome), "not ended")),
+		boolean("moon.dry_run", run.Check),
+	}
 	took := e.Duration.Seconds()
 	all := []metric{
 		{
