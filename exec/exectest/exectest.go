@@ -134,7 +134,12 @@ func WriteFile(tb testing.TB, path, content string, mode os.FileMode) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		tb.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+	// Nothing is started meanwhile: a process that another test starts would have the file open for a moment, and a program cannot be started
+	// that is open for writing.
+	syscall.ForkLock.RLock()
+	err := os.WriteFile(path, []byte(content), 0o600)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		tb.Fatal(err)
 	}
 	if err := os.Chmod(path, mode); err != nil {
