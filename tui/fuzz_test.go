@@ -245,7 +245,7 @@ func drive(tb testing.TB, d *dice) {
 		case 6:
 			var f events.Prediction
 			d.loaded().fill(reflect.ValueOf(&f).Elem(), steps)
-			s.m.Predicted.Replace(&f, steps)
+			s.m.Predicted.Replace(&f, s.m.Plan)
 			s.frame()
 		case 7:
 			p := plans[d.below(2)]

@@ -120,6 +120,20 @@ var scenes = []struct {
 		s.on("install git")
 		s.keys("3")
 	}},
+	{"diff-all", func(f *tuitest.Engine) {
+		f.Fails["unpack go"] = 1
+		f.Result = func(i int, e *events.StepCompleted) {
+			if name := f.P.Steps[i].Name; strings.HasPrefix(name, "install") {
+				e.Diff = &events.Diff{Kind: events.ChangeCreate, Path: "/usr/bin/" + strings.TrimPrefix(name, "install "), Summary: "new file, 2 bytes"}
+			} else {
+				e.Diff = &events.Diff{Kind: events.ChangeUpdate, Path: "/etc/motd", Text: "--- before\n+++ after\n@@ -1 +1 @@\n-" + name + "\n+done\n"}
+			}
+		}
+	}, func(s *screen) {
+		s.keys("A c")
+		s.on("devbox.yml")
+		s.keys("3")
+	}},
 	{"vars", nil, func(s *screen) {
 		s.keys("A c")
 		s.on("unpack go")

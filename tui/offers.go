@@ -45,6 +45,9 @@ func scopeItems(m *view.State, n int) (list []overlay.CopyItem) {
 	if r.From < r.To {
 		list = append(list, overlay.CopyItem{Key: "p", Words: "paths of its " + draw.Count(r.To-r.From, "step"), Text: paths.String()})
 	}
+	if text, diffs := pane.ScopeDiffs(m, n); diffs > 0 {
+		list = append(list, overlay.CopyItem{Key: "d", Words: draw.Count(diffs, "diff"), Text: text})
+	}
 	if n == 0 && (m.Shot.Phase == events.Done || m.Shot.Phase == events.Ended) {
 		list = append(list, overlay.CopyItem{Key: "s", Words: "summary", Text: pane.SummaryPane{State: m}.SummaryText()})
 	}

@@ -77,6 +77,25 @@ func TestPredictedScenes(t *testing.T) {
 	}
 }
 
+// TestPredictedScopes shows what is predicted of all steps in a scope: collapsed its counts, and the diffs one after the other.
+func TestPredictedScopes(t *testing.T) {
+	for _, size := range sizes[:5] {
+		for set, ascii := range map[string]bool{"unicode": false, "ascii": true} {
+			name := fmt.Sprintf("predicted-all/%dx%d-%s", size.w, size.h, set)
+			t.Run(name, func(t *testing.T) {
+				s, calls := predicting(t, size.w, size.h, ascii, somePredicted)
+				<-(<-calls).told
+				s.frame()
+				s.on("loop: install packages")
+				s.keys("h")
+				s.on("devbox.yml")
+				s.keys("3")
+				golden(t, name, s.shows())
+			})
+		}
+	}
+}
+
 // TestPredictedAgain excludes a step: what the others would do is asked for again, without it. When the run begins nothing
 // more is asked, and a question that is still open ends.
 func TestPredictedAgain(t *testing.T) {

@@ -176,7 +176,7 @@ func TestDestroys(t *testing.T) {
 		}
 	}
 	// What a look at the machine has found.
-	s.m.Predicted.Replace(&events.Prediction{Step: 5, Diff: events.Diff{Kind: events.ChangeDelete, Path: "/srv/x"}}, len(s.m.Plan.Steps))
+	s.m.Predicted.Replace(&events.Prediction{Step: 5, Diff: events.Diff{Kind: events.ChangeDelete, Path: "/srv/x"}}, s.m.Plan)
 	if got := overlay.WhyDestroys(s.m.Run, 5); got != "deletes /srv/x" {
 		t.Errorf("predicted: %q", got)
 	}

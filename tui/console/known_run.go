@@ -90,7 +90,7 @@ func (d *knownRun) predictNow(i int) {
 	ctx, cancel := context.WithTimeout(context.Background(), predictTime)
 	defer cancel()
 	if one := d.sources.Predict(ctx, d.plan, i); one != nil {
-		d.predicted.Replace(one, len(d.plan.Steps))
+		d.predicted.Replace(one, d.plan)
 	}
 }
 

@@ -47,7 +47,8 @@ func (c *titles) setPlan(p *plan.Plan) {
 			c.estimate = events.NewEstimate(*f)
 		}
 	}
-	c.predicted.Halt() // it was about another plan
+	c.predicted.Halt()
+	c.predicted.Renumber(c.plan)
 }
 
 // knownWords is a value in words.

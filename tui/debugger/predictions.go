@@ -20,10 +20,13 @@ type Predictions struct {
 	excluded []bool // when it began
 
 	mu     sync.Mutex
-	of     []*events.Prediction // by step
+	plan   *plan.Plan
+	of     []*events.Prediction // by step of the plan
 	counts PredictionCounts
-	rounds int // that have begun
-	round  int // the one that is running, or 0
+	scopes []PredictionCounts // by scope of the plan, with all that is inside
+	late   []int              // steps that were predicted to depend on others, in order
+	rounds int                // that have begun
+	round  int                // the one that is running, or 0
 }
 
 // PredictionCounts are how many steps would do what.
@@ -77,7 +80,7 @@ func (f *Predictions) Follow(at Position, predict PredictAll, guard func(do func
 	ctx, cancel := context.WithCancel(context.Background())
 	f.cancel, f.excluded = cancel, excluded
 	f.mu.Lock()
-	f.of, f.counts = make([]*events.Prediction, len(p.Steps)), PredictionCounts{}
+	f.reset(p)
 	// A number never comes twice, so what a halted round still sends is recognised.
 	f.rounds++
 	f.round = f.rounds
@@ -138,25 +141,120 @@ func (f *Predictions) take(round int, one *events.Prediction) bool {
 	return true
 }
 
+// reset forgets everything; what comes is about a plan.
+func (f *Predictions) reset(p *plan.Plan) {
+	f.plan, f.of, f.late = p, make([]*events.Prediction, len(p.Steps)), nil
+	f.counts, f.scopes = PredictionCounts{}, make([]PredictionCounts, len(p.Scopes))
+}
+
 func (f *Predictions) put(one *events.Prediction) {
 	// A step may be predicted again, and must count once.
 	if was := f.of[one.Step]; was != nil {
-		f.counts.add(was, -1)
+		f.count(was, -1)
+		if at, late := slices.BinarySearch(f.late, one.Step); late {
+			f.late = slices.Delete(f.late, at, at+1)
+		}
 	}
 	f.of[one.Step] = one
-	f.counts.add(one, 1)
+	f.count(one, 1)
+	if len(one.After) > 0 {
+		at, _ := slices.BinarySearch(f.late, one.Step) // at the end, as a rule: steps are predicted in their order
+		f.late = slices.Insert(f.late, at, one.Step)
+	}
 }
 
-// Replace keeps what is known better by now, of a plan with so many steps.
-func (f *Predictions) Replace(one *events.Prediction, steps int) {
+// count adds a prediction to the counts, and to those of the scopes around its step: they are kept up with each, so that a frame
+// never counts the plan.
+func (f *Predictions) count(one *events.Prediction, n int) {
+	f.counts.add(one, n)
+	for s := f.plan.Steps[one.Step].Scope; s > 0 && s < len(f.scopes); {
+		f.scopes[s].add(one, n)
+		above := f.plan.Scopes[s].Parent
+		if above >= s { // a damaged plan
+			return
+		}
+		s = above
+	}
+}
+
+// Replace keeps what is known better by now of a step of a plan.
+func (f *Predictions) Replace(one *events.Prediction, p *plan.Plan) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.of) < steps {
-		f.of = append(f.of, make([]*events.Prediction, steps-len(f.of))...)
-	}
-	if one.Step < len(f.of) {
+	f.renumber(p)
+	if one.Step >= 0 && one.Step < len(f.of) {
 		f.put(one)
 	}
+}
+
+// Renumber keeps what is known of the steps that another plan has as well: steps that come have moved those behind them.
+func (f *Predictions) Renumber(p *plan.Plan) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.renumber(p)
+}
+
+func (f *Predictions) renumber(p *plan.Plan) {
+	if f.plan == p {
+		return
+	}
+	was, of := f.plan, f.of
+	f.reset(p)
+	if was == nil {
+		return
+	}
+	index := make(map[string]int, len(p.Steps))
+	for i := range p.Steps {
+		index[p.Steps[i].Path] = i
+	}
+	renumbered := func(i int) int {
+		if i < 0 || i >= len(was.Steps) {
+			return -1
+		}
+		if at, ok := index[was.Steps[i].Path]; ok && p.Steps[at].Digest == was.Steps[i].Digest {
+			return at
+		}
+		return -1
+	}
+	for i, one := range of {
+		if one == nil || renumbered(i) < 0 {
+			continue
+		}
+		moved := *one
+		moved.Step, moved.After = renumbered(i), nil
+		for _, before := range one.After {
+			moved.After = append(moved.After, renumbered(before))
+		}
+		// What it depends on is another step by now, so it may do something else.
+		if !slices.Contains(moved.After, -1) {
+			f.put(&moved)
+		}
+	}
+}
+
+// In counts what would be done in a scope by the steps that are still to come, as Now has it for each of them.
+func (f *Predictions) In(scope int, steps events.Range, at Position) PredictionCounts {
+	f.mu.Lock()
+	var c PredictionCounts
+	switch {
+	case scope == 0:
+		c = f.counts
+	case scope > 0 && scope < len(f.scopes):
+		c = f.scopes[scope]
+	default:
+		f.mu.Unlock()
+		return c
+	}
+	from, _ := slices.BinarySearch(f.late, steps.From)
+	to, _ := slices.BinarySearch(f.late, steps.To)
+	late := slices.Clone(f.late[from:max(from, to)])
+	f.mu.Unlock()
+	for _, i := range late {
+		if one := f.Step(i); one != nil && f.Now(i, at) == nil {
+			c.add(one, -1)
+		}
+	}
+	return c
 }
 
 // Busy reports whether there is more to come.

@@ -12,6 +12,7 @@ type Doc struct {
 	W     int
 	H     int // rows of the pane
 	Dots  string
+	Above int // lines before the others that were not made, because they are above the screen
 	Lines [][]Text
 }
 
@@ -143,7 +144,8 @@ func (d *Doc) Raw(indent int, s string) {
 
 // Draw writes one line into the stretch that is open.
 func (d *Doc) Draw(b *Brush, line int) {
-	if line >= len(d.Lines) {
+	line -= d.Above
+	if line < 0 || line >= len(d.Lines) {
 		return
 	}
 	for _, span := range d.Lines[line] {
@@ -189,8 +191,8 @@ func (d *Doc) Section(title string, g *Glyphs) {
 
 // Pin puts lines below a text: after it, or where the pane ends if that is before.
 func (d *Doc) Pin(lines [][]Text, scroll int) {
-	if len(d.Lines)+len(lines) > d.H {
-		at := max(min(scroll+d.H-len(lines), len(d.Lines)), 0)
+	if d.Above+len(d.Lines)+len(lines) > d.H {
+		at := max(min(scroll+d.H-len(lines)-d.Above, len(d.Lines)), 0)
 		d.Lines = d.Lines[:at:at]
 	}
 	d.Lines = append(d.Lines, lines...)

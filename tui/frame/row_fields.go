@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,28 +20,54 @@ import (
 // rowWords are the short words of a row.
 type rowWords struct{ *view.State }
 
-// rightColumn is the right column: why it waits, how much, how long, where. It ends one cell before the edge.
-func (t *treeRows) rightColumn(n, i int) []draw.Text {
-	var fields []draw.Text
+// field is a part of the right column.
+type field struct {
+	draw.Text
+	spare int // the higher, the sooner it is dropped if room is short
+}
+
+// How soon fields are dropped: what the detail says in full first, then what is in a folded scope; the others from the right.
+const (
+	spareNever = iota
+	spareContents
+	spareWhen
+)
+
+// rightColumn is the right column: why it waits, what is in it, how much, how long, where. It ends one cell before the edge.
+func (t *treeRows) rightColumn(n, i int) []field {
+	var fields []field
 	if step := t.m.Tree.Step(n); step >= 0 {
-		fields = t.stepFields(step, &t.steps[i])
+		for _, text := range t.stepFields(step, &t.steps[i]) {
+			fields = append(fields, field{Text: text})
+		}
+		if t.m.Tree.Over && status.Task(t.m.Plan, t.m.Plan.Steps[step].Scope) < 0 {
+			on := draw.Inked(themes.Dim, draw.Plain(status.On(&t.m.Plan.Steps[step])))
+			fields = append([]field{{Text: on}}, fields...)
+		}
 	} else {
 		fields = t.scopeFields(n)
 	}
-	if step := t.m.Tree.Step(n); step >= 0 && t.m.Tree.Over && status.Task(t.m.Plan, t.m.Plan.Steps[step].Scope) < 0 {
-		fields = append([]draw.Text{draw.Inked(themes.Dim, draw.Plain(status.On(&t.m.Plan.Steps[step])))}, fields...)
-	}
-	var spans []draw.Text
-	for _, f := range fields {
+	var column []field
+	for k, f := range fields {
 		if f.S == "" {
 			continue
 		}
-		if len(spans) > 0 {
-			f.S = "  " + f.S
+		if len(column) > 0 {
+			// The counts of a folded scope are one group.
+			f.S = map[bool]string{true: " ", false: "  "}[f.spare == spareContents && fields[k-1].spare == spareContents] + f.S
 		}
-		spans = append(spans, f)
+		column = append(column, f)
 	}
-	return spans
+	return column
+}
+
+// dropField drops what is missed least. The counts of a folded scope go together: some of them would look like all.
+func dropField(column []field) []field {
+	most := slices.MaxFunc(column, func(a, b field) int { return cmp.Compare(a.spare, b.spare) }).spare
+	if most == spareNever {
+		return column[:len(column)-1]
+	}
+	return slices.DeleteFunc(column, func(f field) bool { return f.spare == most })
 }
 
 func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
@@ -168,11 +195,14 @@ func (m rowWords) rowNote(step int, p *plan.Step, of *events.Step, f status.Stat
 	return ""
 }
 
-func (t *treeRows) scopeFields(n int) []draw.Text {
+func (t *treeRows) scopeFields(n int) []field {
 	m := t.m
 	c := m.Tree.Tally(n)
 	total, done := c.Total(), c.Done()
-	note := draw.Inked(themes.Dim, t.scopeNote(n, &c))
+	note := field{Text: draw.Inked(themes.Dim, t.scopeNote(n, &c))}
+	if strings.HasPrefix(note.S, "when ") {
+		note.spare = spareWhen
+	}
 	if c.Failed() > 0 && m.Rows.Folded[n] {
 		note.Ink = themes.Failed
 	}
@@ -203,7 +233,11 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 			spent = ""
 		}
 	}
-	return []draw.Text{note, draw.Inked(themes.Dim, amount), draw.Inked(themes.Dim, spent)}
+	fields := []field{note}
+	if m.Rows.Folded[n] {
+		fields = append(fields, t.contents(n, &c)...)
+	}
+	return append(fields, field{Text: draw.Inked(themes.Dim, amount)}, field{Text: draw.Inked(themes.Dim, spent)})
 }
 
 // maySkip reports whether it is not known before the run if anything in a scope runs.
@@ -241,8 +275,6 @@ func (t *treeRows) scopeNote(n int, c *status.Tally) string {
 		return pane.HostWords{State: t.m}.NotifiedText(s.First, t.w)
 	case s.Hosts > 0 && c.Done() == 0 && c[status.Running] == 0:
 		return draw.Count(s.Hosts, "host")
-	case s.Kind == plan.ScopeTask && t.m.Rows.Folded[n] && c.Done() > 0:
-		return rowWords{t.m}.hostTally(c)
 	case s.Kind == plan.ScopeBranch && s.Branch == "rescue" && c.Done() == 0:
 		return "if it fails"
 	case s.When != "" && c.Done() == 0 && n > 0 && !t.narrow:
@@ -267,19 +299,8 @@ func (t *treeRows) failedNote(n int, s *plan.Scope, c *status.Tally) string {
 			return words
 		}
 	}
+	if c[status.Failed] == 0 {
+		return fmt.Sprintf("%d unreachable", c.Failed())
+	}
 	return fmt.Sprintf("%d failed", c.Failed())
-}
-
-// hostTally says in how many ways the hosts of a task have ended, if in more than one: "~2 -1".
-func (m rowWords) hostTally(c *status.Tally) string {
-	var parts []string
-	for _, f := range [...]status.State{status.OK, status.Changed, status.Ignored, status.Rescued, status.Skipped} {
-		if c[f] > 0 {
-			parts = append(parts, fmt.Sprintf("%s%d", m.Glyphs.Signs[tree.FaceSigns[f]], c[f]))
-		}
-	}
-	if len(parts) < 2 {
-		return ""
-	}
-	return strings.Join(parts, " ")
 }

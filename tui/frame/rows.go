@@ -134,18 +134,11 @@ func (t *treeRows) drawLabel(b *draw.Brush, n, i int) {
 		b.Put(themes.Dim, t.m.Glyphs.Open+" ")
 	}
 	right := t.rightColumn(n, i)
-	w := 0
-	for _, s := range right {
-		w += draw.Cells(s.S)
-	}
+	w := widthOf(right)
 	room := b.Left - w - 2
-	for room < leastName && len(right) > 0 { // the name is worth more than what is said of it
-		last := len(right) - 1
-		if strings.HasPrefix(right[0].S, "when ") { // which the detail says in full
-			last = 0
-		}
-		w -= draw.Cells(right[last].S)
-		right = slices.Delete(right, last, last+1)
+	for len(right) > 0 && (room < leastName || t.crowds(right, n, room)) { // the name is worth more than what is said of it
+		right = dropField(right)
+		w = widthOf(right)
 		room = b.Left - w - 2
 	}
 	if len(right) == 0 {
@@ -191,6 +184,24 @@ func (t *treeRows) nameInk(n int) draw.Ink {
 	default:
 		return themes.Text
 	}
+}
+
+// wholeName is how many cells of a name are worth more than the counts behind it.
+const wholeName = 40
+
+func widthOf(column []field) (w int) {
+	for _, f := range column {
+		w += draw.Cells(f.S)
+	}
+	return w
+}
+
+// crowds reports whether counts behind a name take the room of its end.
+func (t *treeRows) crowds(right []field, n, room int) bool {
+	if room >= wholeName || !slices.ContainsFunc(right, func(f field) bool { return f.spare == spareContents }) {
+		return false
+	}
+	return draw.Cells(t.m.Tree.Short(n, wholeName, t.narrow, t.m.Glyphs.Dots)) > room
 }
 
 // guideDepth is from where on a level takes one cell instead of two.

@@ -150,7 +150,7 @@ func (m *Run) predictNext(now boundMoment) tea.Cmd {
 		return Answer{func() string {
 			// It may have been given up after it ended and before this message came.
 			if f != nil && ctx.Err() == nil && m.Plan == p {
-				m.Predicted.Replace(f, len(p.Steps))
+				m.Predicted.Replace(f, p)
 			}
 			cancel()
 			return ""

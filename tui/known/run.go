@@ -89,6 +89,7 @@ func (m *Run) SetPlan(p *plan.Plan) {
 	m.Timeline, m.Waits = feed.NewTimeline(m.Tree, &m.Timeline), nil
 	m.waiting, m.lacking = waiting{}, lacking{Lacking: debugger.NewLacking(p)}
 	m.Predicted.Halt()
+	m.Predicted.Renumber(p)
 }
 
 // Answer is what was found out in the background, as a message; take brings it in.

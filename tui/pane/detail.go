@@ -53,6 +53,12 @@ func (m DetailPane) detailDoc(w, h int) *draw.Doc {
 	case view.TabSteps:
 		StepPane(m).stepTab(d, s)
 	case view.TabDiffs:
+		if s.Step < 0 && !(m.Tree.Over && m.Tree.Task(s.Node)) {
+			watches := WatchPane(m).watchLines(d)
+			(&scopeDiffs{diffPane: diffPane(m), d: d}).scopeTab(s.Node, len(watches))
+			d.Pin(watches, m.Detail.Scroll)
+			return d
+		}
 		diffPane(m).diffTab(d, s)
 	case view.TabVariables:
 		varsPane(m).varsTab(d, s)

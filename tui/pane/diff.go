@@ -33,9 +33,6 @@ func (m diffPane) diffTab(d *draw.Doc, s view.Subject) {
 	case s.Step < 0 && m.Tree.Over && m.Tree.Task(s.Node):
 		m.taskDiffs(d, s.Node)
 		return
-	case s.Step < 0:
-		d.Hint("Select a step to see what it changed.")
-		return
 	// A host that did not answer says nothing about the step, so this must not read as if the step would fail.
 	case diff == nil && s.Of.Attempt == 0 && before != nil && before.Away:
 		d.Para(themes.Failed, 0, "What it would do is not known: "+before.Error)

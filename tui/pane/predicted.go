@@ -7,6 +7,7 @@ import (
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/known"
 	"moon/tui/status"
 	"moon/tui/tree"
 	"moon/tui/view"
@@ -95,3 +96,6 @@ func (m Predicting) addPrediction(d *draw.Doc, p *plan.Step) {
 		d.Field("predicted", word, draw.Inked(themes.Text, "  "+draw.Plain(f.Diff.Summary)))
 	}
 }
+
+// PredictedIn counts what the steps below a scope would do.
+func (m Predicting) PredictedIn(n int) known.PredictionCounts { return known.PredictedIn(m.Run, n) }

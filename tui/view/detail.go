@@ -2,7 +2,6 @@ package view
 
 import (
 	"maps"
-	"strings"
 
 	"moon/events"
 	"moon/tui/feed"
@@ -120,18 +119,3 @@ const (
 	detailReel = iota
 	PeekReel
 )
-
-// DiffLines is the last diff that was shown, split into lines once.
-type DiffLines struct {
-	of    *events.Diff
-	lines []string
-}
-
-// SplitDiff returns the lines of a diff. A diff that was shown last is not split again: a frame asks for it each time.
-func (c *DiffLines) SplitDiff(diff *events.Diff) []string {
-	// Compared by pointer: a frame asks for it each time, and comparing long texts would cost as much as splitting them.
-	if c.of != diff {
-		c.of, c.lines = diff, strings.Split(strings.TrimRight(diff.Text, "\n"), "\n")
-	}
-	return c.lines
-}
