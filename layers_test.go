@@ -222,7 +222,8 @@ var layers = map[string][]string{
 	"internal/cli/lastview":   {"internal/app", "plan", "tui"}, // a file: it shows nothing
 	"internal/cli/nearby":     {"internal/pattern", "internal/diag", "plan"},
 	"internal/cli/predicted":  {"events", "plan", "tui/status"},
-	"internal/cli/replanning": {"engine", "engine/control", "internal/diag", "tui"}, // it asks, and does not plan
+	"internal/cli/replanning": {"engine", "engine/control", "internal/diag", "tui"},                     // it asks, and does not plan
+	"internal/cli/settings":   {"config", "internal/app", "internal/diag", "internal/termtext", "plan"}, // what files say for flags: it plans nothing
 	"internal/cli/recorded":   {"internal/app", "plan", "plan/prior"},
 	"internal/cli/manual":     {"internal/app", "internal/build", "internal/suggest"}, // the commands as others read them: it plans nothing
 	"internal/cli/reference":  {"exec/facts", "exec/remote", "exec/spec", "internal/app", "internal/build", "internal/suggest", "internal/report/schemas", "internal/termtext", "plan/schema"},
@@ -230,7 +231,7 @@ var layers = map[string][]string{
 		"internal/report/comparing", "internal/report/reading",
 		"exec/agent", "internal/build",
 		"plan/called",
-		"internal/cli/adhoc", "internal/cli/editing", "internal/cli/formatting", "internal/cli/installing", "internal/cli/lastview", "internal/cli/linting", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/replanning", "internal/cli/projects", "internal/cli/surroundings", "internal/cli/targets", "internal/cli/vaults",
+		"internal/cli/adhoc", "internal/cli/editing", "internal/cli/formatting", "internal/cli/installing", "internal/cli/lastview", "internal/cli/linting", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/replanning", "internal/cli/settings", "internal/cli/projects", "internal/cli/surroundings", "internal/cli/targets", "internal/cli/vaults",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal", "internal/cli/starting",
 	},
@@ -284,7 +285,7 @@ var owners = []struct {
 	why  string
 }{
 	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes", "nats/agent", "nats/command", "nats/test"}, "processes have one owner, which kills their whole group; remote and the worker of nats start only other selves of moon, and notify the command that it is given; what an agent of nats starts must outlive a kill of it, to see the end of its input and end its own steps in order; tape, assault and fakes, which are no part of it, moon and its tests"},
-	{"github.com/alecthomas/kong", []string{"internal/cli", "internal/cli/manual"}, "commands are adapters; what they call knows no flags"},
+	{"github.com/alecthomas/kong", []string{"internal/cli", "internal/cli/manual", "internal/cli/settings"}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/picker", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"internal/install", "internal/formatter", "exec/pymodule", "plan/playbook", "plan/playbook/node", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs; the formatter asks where nodes are, and compares"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},

@@ -77,7 +77,7 @@ func (t Trust) readLines() ([]string, error) {
 	return strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' }), err
 }
 
-// Remove forgets what is trusted below a directory, and says how many files that were.
+// Remove forgets what is trusted below a directory, or one file, and says how many files that were.
 func (t Trust) Remove(dir string) (n int, err error) {
 	lines, err := t.readLines()
 	if err != nil {
@@ -85,7 +85,7 @@ func (t Trust) Remove(dir string) (n int, err error) {
 	}
 	kept := slices.DeleteFunc(slices.Clone(lines), func(l string) bool {
 		_, path, _ := strings.Cut(l, "  ")
-		return strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+		return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 	})
 	if len(kept) == len(lines) {
 		return 0, nil

@@ -7,11 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"moon/exec"
 	"moon/exec/spec"
 	"moon/exec/sshargs"
 	"moon/plan"
-	"moon/plan/source"
 )
 
 // honoured are the Ansible's settings that moon takes, in addition to those that are paths, with the variables of the environment that
@@ -40,6 +38,23 @@ var honoured = map[string]string{
 func Honours(name string) bool {
 	_, ok := honoured[name]
 	return ok
+}
+
+// AnsibleVariable is the variable of the environment that counts before one of Ansible's settings; "" if there is none.
+func AnsibleVariable(name string) string { return honoured[name] }
+
+// Says reports whether these settings say something that counts before the user's own settings of moon: not those of the home or of the
+// machine, which do not know the project.
+func (s AnsibleSettings) Says(name string) bool {
+	return s.values[name] != "" && (s.supplied || os.Getenv("ANSIBLE_CONFIG") != "")
+}
+
+// Where is what the file says of a setting, and in which line; "" if it says nothing.
+func (s AnsibleSettings) Where(name string) (value string, line int) {
+	place, _ := strings.CutPrefix(s.places[name], s.File+":")
+	number, _, _ := strings.Cut(place, ":")
+	line, _ = strconv.Atoi(number) // 0 if there is no place
+	return s.values[name], line
 }
 
 // setting is what a setting is, and where that is said; "" if nothing says it.
@@ -194,20 +209,7 @@ func (s AnsibleSettings) sshArgs(o *plan.Options) {
 		if option == "" || !s.supplied || strings.HasPrefix(place, "$") {
 			continue
 		}
-		does := " (by which ssh may run programs)"
-		if sshargs.Lends(option) {
-			does = " (which lends it your agent)"
-		}
-		// What executes counts before what lends, as within one of them.
-		if o.Login.Steers == "" || !sshargs.Lends(option) {
-			o.Login.Steers = option + " in " + place + does
-		}
-		for _, file := range append([]string{s.File}, sshargs.Files(text)...) {
-			file = source.ResolvePath(file, o.Dir, o.Home)
-			// ssh refuses to start without a file that it is to read, so until there is one there is nothing to trust.
-			digest, _ := exec.FileDigest(file)
-			o.Login.Steering = append(o.Login.Steering, plan.Input{Path: file, Digest: digest})
-		}
+		steersBy(o, option, place, append([]string{s.File}, sshargs.Files(text)...))
 	}
 	if o.Login.SSHArgs != "" {
 		args = append([]string{o.Login.SSHArgs}, args...) // of an option that is there twice the first counts

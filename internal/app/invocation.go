@@ -13,7 +13,9 @@ import (
 	"moon/exec/process"
 	"moon/exec/python"
 	"moon/internal/app/statedir"
+	"moon/internal/diag"
 	"moon/internal/termtext"
+	"moon/plan"
 	"moon/secret"
 )
 
@@ -34,6 +36,10 @@ type Invocation struct {
 
 	version string // of moon
 	build   string // distinguishes programs of one version that were built from different sources
+
+	ProjectFiles []plan.Input       // files of settings that came with the project
+	Warned       diag.List          // what the user should know about settings
+	Brought      map[string]Brought // what flags have from these, by the name of the setting
 
 	Session engine.Config // what every session has in common
 }

@@ -31,7 +31,7 @@ type VaultPasswords struct {
 // OrSettings are the passwords that the settings in a directory name, if no others are given.
 func (f VaultPasswords) OrSettings(call *Invocation, dir string) (VaultPasswords, error) {
 	if len(f.Files) > 0 || f.Ask {
-		return f, nil
+		return f, call.vaultPrograms(f.Files, f.Trust)
 	}
 	set, err := AnsibleConfig(dir)
 	if err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,6 +23,7 @@ import (
 	"moon/internal/cli/manual"
 	"moon/internal/cli/projects"
 	"moon/internal/cli/reference"
+	"moon/internal/cli/settings"
 	"moon/internal/cli/starting"
 	"moon/internal/cli/vaults"
 	"moon/tui/terminal"
@@ -70,6 +72,7 @@ type cli struct {
 	Schema     reference.Schema   `cmd:"" group:"cmd-reference" help:"Print the JSON Schema of playbooks, for editors, or of events, plans and results."`
 	Themes     themesCmd          `cmd:"" group:"cmd-reference" help:"List the colour themes."`
 	Keys       keysCmd            `cmd:"" group:"cmd-reference" help:"List the keys of the TUI, or check a file of keys."`
+	Config     configCmd          `cmd:"" group:"cmd-reference" help:"List the settings: what each is, and where it is from."`
 	Plugin     pluginCmd          `cmd:"" group:"cmd-programs" help:"Manage plugins: list, describe, test and trust them."`
 	Install    installing.Install `cmd:"" group:"cmd-programs" help:"Install the collections and roles that requirements.yml names."`
 	Vault      vaults.Vault       `cmd:"" group:"cmd-programs" help:"Encrypt, decrypt and edit Ansible Vault files and values."`
@@ -131,6 +134,9 @@ func Run(call *app.Invocation, args []string) (code int) {
 	}
 	grammar := grammarFor(args)
 	ctx, err := newParser(call, grammar.Interface()).Parse(args)
+	if wrong, ok := errors.AsType[*app.Exit](err); ok { // a file of settings is, and has said so
+		return app.Report(call.Err, wrong)
+	}
 	if err != nil {
 		// The empty word that stands for no choice is not one to offer.
 		fmt.Fprintf(call.Err, "moon: %s\n", strings.Replace(err.Error(), `must be one of "",`, "must be one of ", 1))
@@ -146,21 +152,24 @@ func Run(call *app.Invocation, args []string) (code int) {
 		return app.ExitUsage
 	}
 	call.Asker.Timeout = timeout
+	_ = call.Warned.Print(call.Err) // a command that cannot warn fails by its own output
 	return app.Report(call.Err, ctx.Run(ctx))
 }
 
 // newParser is a parser of calls. The grammar is a pointer to a cli, or to a part of one.
 func newParser(call *app.Invocation, grammar any) *kong.Kong {
+	set := settings.NewResolver(call)
 	parser, err := kong.New(grammar, options(
 		kong.Writers(call.Out, call.Err),
 		// kong ends the process after --help; the deferred calls of Run must still run.
 		kong.Exit(func(code int) { panic(exitNow(code)) }),
-		kong.Bind(call),
+		kong.Bind(call, set),
+		kong.Resolvers(set),
 	)...)
 	if err != nil {
 		panic(err) // a mistake in the declarations above, found by any test
 	}
-	ignoreEmpty(parser.Model.Node)
+	settings.IgnoreEmpty(parser.Model.Node)
 	return parser
 }
 
@@ -188,16 +197,6 @@ func grammarFor(args []string) reflect.Value {
 		return reflect.New(whole)
 	}
 	return reflect.New(reflect.StructOf(fields))
-}
-
-// ignoreEmpty has variables of the environment that are empty count as not set, as elsewhere: an empty word is the value of no choice.
-func ignoreEmpty(n *kong.Node) {
-	for _, f := range n.Flags {
-		f.Tag.Envs = slices.DeleteFunc(slices.Clone(f.Tag.Envs), func(name string) bool { return os.Getenv(name) == "" })
-	}
-	for _, child := range n.Children {
-		ignoreEmpty(child)
-	}
 }
 
 // exitNow carries the exit that kong asks for after --help out of the parser.

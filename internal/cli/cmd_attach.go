@@ -108,7 +108,7 @@ func (c *attachCmd) Run(call *app.Invocation) error {
 
 // screen shows the run as the terminal that has it does, until the user leaves or the run ends.
 func (c *attachCmd) screen(call *app.Invocation, past history.Past, state statedir.Dir) error {
-	if err := errors.Join(c.settle(), c.readKeys(call)); err != nil {
+	if err := c.settle(call); err != nil {
 		return err
 	}
 	deliver := engine.DeliverTo(past.Dir)

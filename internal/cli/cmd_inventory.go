@@ -107,6 +107,9 @@ func (c *inventoryCmd) Run(call *app.Invocation) error {
 	}
 	ask := app.Plugins{Of: &o, Dir: playbooks, Moon: build.Version}.Asker(call)
 	files.Run = func(path string, args ...string) ([]byte, error) { return ask(ctx, path, args...) }
+	if b, brought := call.Brought["inventory"]; brought {
+		named = b.Shown
+	}
 	if named != "" {
 		// A file that ansible.cfg names is part of the project, which may not be trusted.
 		t, err := call.Truster(c.Trust)

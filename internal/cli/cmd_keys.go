@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"moon/internal/app"
+	"moon/internal/cli/settings"
 	"moon/tui/keymap"
 )
 
@@ -46,7 +48,7 @@ func (c *keysCmd) Run(call *app.Invocation) error {
 		return nil
 	}
 	var screen screenFlags
-	if err := screen.readKeys(call); err != nil {
+	if err := errors.Join(settings.Fill(call, &screen), screen.readKeys(call)); err != nil {
 		return err
 	}
 	keys := screen.keys
@@ -70,14 +72,26 @@ func keyFile() string {
 	return ""
 }
 
+// settle prepares what a screen shows of the settings, before anything begins.
+func (f *screenFlags) settle(call *app.Invocation) error {
+	for _, w := range call.Warned {
+		words := fmt.Sprintf("%s:%d: %s", w.Pos.File, w.Pos.Line, w.Message)
+		if w.Hint != "" {
+			words += "; " + w.Hint
+		}
+		f.warnings = append(f.warnings, words)
+	}
+	return f.readKeys(call)
+}
+
 // readKeys reads the person's own keys, if there are any. A file with mistakes is refused before the screen opens: whoever has
 // bound keys and finds others under the fingers runs what was not meant.
 func (f *screenFlags) readKeys(call *app.Invocation) error {
-	file := keyFile()
+	file := cmp.Or(f.Keys, keyFile())
 	if file == "" {
 		return nil
 	}
-	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) && f.Keys == "" {
 		return nil
 	}
 	var err error

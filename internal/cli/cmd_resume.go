@@ -72,10 +72,7 @@ func (c *resumeCmd) once(call *app.Invocation) error {
 		return err
 	}
 	if onScreen {
-		if err := c.settle(); err != nil {
-			return err
-		}
-		if err := c.readKeys(call); err != nil {
+		if err := c.settle(call); err != nil {
 			return err
 		}
 	}

@@ -63,7 +63,7 @@ func (c *showCmd) Run(call *app.Invocation) error {
 		return app.Usage("%s; moon show without --tui needs none", why)
 	}
 	if c.TUI {
-		if err := c.readKeys(call); err != nil {
+		if err := c.settle(call); err != nil {
 			return err
 		}
 	}
@@ -155,9 +155,6 @@ func printExports(call *app.Invocation, past history.Past) error {
 
 // screen shows the run as it was left, until the person leaves.
 func (c *showCmd) screen(call *app.Invocation, past history.Past, w *engine.Watch) error {
-	if err := c.settle(); err != nil {
-		return err
-	}
 	// A signal must not leave the terminal as the screen has it.
 	ctx, stop := call.Signals.Until(context.Background())
 	defer stop()

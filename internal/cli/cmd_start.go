@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"moon/internal/app"
+	"moon/internal/cli/settings"
 	"moon/internal/cli/starting"
 	"moon/tui/looks"
 )
@@ -16,10 +17,10 @@ func chooseArgs(call *app.Invocation) ([]string, error) {
 		return []string{"--help"}, nil
 	}
 	var f screenFlags
-	if err := f.settle(); err != nil {
+	if err := settings.Fill(call, &f); err != nil {
 		return nil, err
 	}
 	return starting.Ask(call, looks.Options{
-		Theme: f.Theme, LightTheme: f.lightTheme, ThemeDir: themeDir(), Glyphs: f.Glyphs, WithoutColours: os.Getenv("NO_COLOR") != "",
+		Theme: f.Theme, LightTheme: f.LightTheme, ThemeDir: themeDir(), Glyphs: f.Glyphs, WithoutColours: os.Getenv("NO_COLOR") != "",
 	})
 }

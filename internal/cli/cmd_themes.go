@@ -8,8 +8,8 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
-	"moon/config"
 	"moon/internal/app"
+	"moon/internal/cli/settings"
 	"moon/internal/suggest"
 	"moon/themes"
 	"moon/tui/looks"
@@ -64,9 +64,9 @@ func (c *themesCmd) Run(call *app.Invocation) error {
 
 // listThemes lists what there is, with what each says of itself.
 func listThemes(call *app.Invocation) error {
-	set, _, err := config.Load(configDir())
-	if err != nil {
-		return app.Usage("%s", err)
+	var set screenFlags
+	if err := settings.Fill(call, &set); err != nil {
+		return err
 	}
 	w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
 	for _, name := range themes.Names(themeDir()) {
@@ -76,7 +76,7 @@ func listThemes(call *app.Invocation) error {
 			about = strings.TrimSpace(about + " (" + theme.Path + ")")
 		}
 		if name == set.Theme || name == set.LightTheme {
-			about += " Set in " + config.Name + "."
+			about += " Set in your settings."
 		}
 		if len(mistakes) > 0 {
 			about = fmt.Sprintf("has %d mistakes: moon themes %s", len(mistakes), name)

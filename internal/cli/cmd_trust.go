@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"moon/engine"
 	"moon/exec"
@@ -16,7 +17,7 @@ import (
 type trustCmd struct {
 	playbookFlags
 	List   bool `help:"List trusted files."`
-	Remove bool `help:"Stop trusting all files below the directory of the playbook."`
+	Remove bool `help:"Stop trusting all files below the directory of the playbook, and the .moon.yaml of its project."`
 }
 
 // Help is the longer help of the command.
@@ -50,9 +51,13 @@ func (c *trustCmd) Run(call *app.Invocation) error {
 		return err
 	}
 	if c.Remove {
-		n, err := store.Remove(filepath.Dir(o.Path))
-		if err != nil {
-			return err
+		n := 0
+		for _, path := range append([]string{filepath.Dir(o.Path)}, call.ProjectPaths()...) {
+			m, err := store.Remove(path)
+			if err != nil {
+				return err
+			}
+			n += m
 		}
 		fmt.Fprintf(call.Out, "%s not trusted any more\n", plan.CountOf(n, "file"))
 		return nil
@@ -71,7 +76,7 @@ func (c *trustCmd) Run(call *app.Invocation) error {
 	if err := c.complain(call, p, nearby.FromHere(o, ds)); err != nil {
 		return err
 	}
-	return c.add(call, store, append(p.Deciding(), append(named, broughtFiles(p)...)...))
+	return c.add(call, store, slices.Concat(p.Deciding(), named, broughtFiles(p), call.BroughtFiles()))
 }
 
 func (c *trustCmd) add(call *app.Invocation, store plugin.Trust, files []plan.Input) error {

@@ -77,10 +77,7 @@ func (c *tuiCmd) Run(call *app.Invocation) error {
 	if why := c.noUI(); why != "" {
 		return app.Usage("%s; nothing was run. Use --no-tui, or moon run, to run without the TUI", why)
 	}
-	if err := c.settle(); err != nil {
-		return err
-	}
-	if err := c.readKeys(call); err != nil {
+	if err := c.settle(call); err != nil {
 		return err
 	}
 	for {

@@ -49,7 +49,7 @@ type givenFlag struct {
 func givenFlags(ctx *kong.Context) (given []givenFlag) {
 	typed := map[*kong.Flag]bool{}
 	for _, p := range ctx.Path {
-		if p.Flag != nil {
+		if p.Flag != nil && !p.Resolved { // what files of settings say was not typed
 			typed[p.Flag] = true
 		}
 	}

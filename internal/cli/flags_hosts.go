@@ -235,7 +235,11 @@ func (f *hostFlags) connecting(o *plan.Options, set app.AnsibleSettings, call *a
 	if err := set.Apply(o); err != nil {
 		return err
 	}
+	call.Steers(o)
 	f.reachable(o, call, t)
+	if b, brought := call.Brought["inventory"]; brought {
+		o.Outside.RunInventory = app.OnlyTrusted(o.Outside.RunInventory, t, b.Shown)
+	}
 	if len(o.Hosts.Inventory) == 0 && len(set.Inventory) > 0 {
 		if o.Hosts.Inventory, err = set.InventoryPaths(); err != nil {
 			return err

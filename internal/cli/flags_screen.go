@@ -1,66 +1,39 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
-	"moon/config"
 	"moon/internal/app"
 	"moon/plan"
 	"moon/tui"
 	"moon/tui/keymap"
 )
 
-// screenFlags are how the screen looks. What is not given is taken from config.yaml.
+// screenFlags are how the screen looks. What is not given is taken from the files of settings.
 type screenFlags struct {
-	Theme   string  `placeholder:"NAME" help:"Colour theme; see moon themes. Default: the one in config.yaml, or terminal."`
+	Theme   string  `placeholder:"NAME" help:"Colour theme; see moon themes. Default: that of the settings, or terminal."`
 	Glyphs  string  `enum:",auto,unicode,ascii" default:"" placeholder:"SET" help:"auto, unicode or ascii."`
 	NoColor bool    `help:"No colours; NO_COLOR in the environment does the same."`
 	Banner  *string `placeholder:"TEXT" help:"Show a production banner; destructive approvals, and approving everything, require typing the name."`
+	Mouse   bool    `help:"Take the mouse; M in the TUI does the same."`
+	Notify  string  `placeholder:"HOW" help:"Notify you when a run needs attention, or ends, while you look elsewhere: terminal, or a command."`
+	Keys    string  `type:"path" placeholder:"FILE" help:"File of keys; default keys.yaml next to config.yaml."`
 
-	keys       *keymap.Keys // nil: the usual ones
-	mouse      bool
-	lightTheme string
-	notify     string
-	warnings   []string
-}
+	LightTheme string `hidden:"" env:"-"` // comes with the theme, from one file
 
-// settle completes the flags. It is called before anything begins: settings that cannot be read may have held a banner.
-func (f *screenFlags) settle() error {
-	set, warnings, err := config.Load(configDir())
-	if err != nil {
-		return app.Usage("%s; nothing was run", err)
-	}
-	// The flag wins over the settings, and brings no theme for light terminals.
-	if f.Theme == "" {
-		f.Theme, f.lightTheme = set.Theme, set.LightTheme
-	}
-	f.mouse, f.notify = set.Mouse, set.Notify
-	f.Glyphs = cmp.Or(f.Glyphs, set.Glyphs)
-	// A banner of the settings must show before the first question.
-	if f.Banner == nil {
-		f.Banner = &set.Banner
-	}
-	for _, w := range warnings {
-		words := fmt.Sprintf("%s:%d: %s", w.Pos.File, w.Pos.Line, w.Message)
-		if w.Hint != "" {
-			words += "; " + w.Hint
-		}
-		f.warnings = append(f.warnings, words)
-	}
-	return nil
+	keys     *keymap.Keys // nil: the usual ones
+	warnings []string
 }
 
 // look gives the options of a screen the flags that are settled.
 func (f *screenFlags) look(o tui.Options) tui.Options {
-	o.Theme, o.LightTheme, o.ThemeDir, o.Glyphs, o.Warnings = f.Theme, f.lightTheme, themeDir(), f.Glyphs, f.warnings
-	o.Mouse, o.Notices = f.mouse, f.notify == "terminal"
-	if f.notify != "" && !o.Notices {
-		o.Notify = app.NotifyBy(f.notify)
+	o.Theme, o.LightTheme, o.ThemeDir, o.Glyphs, o.Warnings = f.Theme, f.LightTheme, themeDir(), f.Glyphs, f.warnings
+	o.Mouse, o.Notices = f.Mouse, f.Notify == "terminal"
+	if f.Notify != "" && !o.Notices {
+		o.Notify = app.NotifyBy(f.Notify)
 	}
 	o.NoColor = f.NoColor || os.Getenv("NO_COLOR") != ""
 	if f.Banner != nil {

@@ -30,6 +30,7 @@ const (
 	templatesPage = "docs/templates.md"
 	secretsPage   = "docs/secrets.md"
 	themesPage    = "docs/themes.md"
+	configPage    = "docs/config.md"
 	keysPage      = "docs/keys.md"
 	playsPage     = "docs/plays.md"
 )

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"moon/config"
 	"moon/exec/facts"
 	"moon/exec/spec"
 	"moon/internal/test/fakes"
@@ -58,6 +59,9 @@ var tables = map[string]map[string]func() string{
 	keysPage: {
 		"keys": usualKeys,
 	},
+	configPage: {
+		"settings": settingTable,
+	},
 	runningPage: {
 		"outcomes": func() string { return quotedList(playbook.NeedOutcomes(), 0) },
 	},
@@ -89,6 +93,23 @@ func taskKeyTable() string {
 		}
 	}
 	return table([]string{"key", "meaning"}, rows)
+}
+
+// settingTable is what files of settings may say.
+func settingTable() string {
+	var rows [][]string
+	for _, s := range config.Settings() {
+		is := map[config.Kind]string{config.Text: "text", config.List: "list", config.Bool: "true or false", config.Number: "number", config.Duration: "time"}[s.Kind]
+		if s.Words != nil {
+			is = quotedList(s.Words, 0)
+		}
+		usual := s.Usual
+		if usual == "" {
+			usual = "–"
+		}
+		rows = append(rows, []string{"`" + s.Name + "`", is, usual, s.About})
+	}
+	return table([]string{"setting", "is", "default", ""}, rows)
 }
 
 // precedenceTable is what the planner walks when it looks a variable of a play up.

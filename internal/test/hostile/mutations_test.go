@@ -45,6 +45,7 @@ func TestMutations(t *testing.T) {
 		{"history", "state/moon/runs/RUN/journal.jsonl", []string{"runs"}},
 		{"theme", "config/moon/themes/own.yaml", []string{"themes", "own"}},
 		{"keys", "config/moon/keys.yaml", []string{"keys"}},
+		{"settings of a project", "project/.moon.yaml", []string{"validate", "project/p.yml"}},
 		{"config", "config/moon/config.yaml", []string{"validate", "kills/playbook.yml"}},
 		{"variables", "vars.yml", []string{"plan", "--flat", "--vars-file", "vars.yml", "-e", "dir=/nowhere", "kills/playbook.yml"}},
 	}
@@ -93,7 +94,9 @@ func mutationSite(t *testing.T) string {
 		"hosts.yml":                   "all:\n  vars: {region: eu, ports: [80, 443]}\n  hosts:\n    one: &o {ansible_host: 127.0.0.1, ansible_port: 22}\n    two: *o\n  children:\n    web:\n      hosts:\n        web[01:12:2].example.org: {weight: 3}\n      children: {edge: {hosts: {one: }}}\n    db:\n      vars: {password: !vault \"$ANSIBLE_VAULT;1.1;AES256\\n6162\"}\n      hosts: {two: }\n",
 		"config/moon/themes/own.yaml": "name: own\ndark:\n  roles:\n    failed: &loud {fg: \"#ff0000\", bold: true}\n    danger: *loud\n    ok: {fg: green}\n",
 		"config/moon/keys.yaml":       "run.step: [s, f11]\ncursor.top: g g\npane.grow: []\n",
-		"config/moon/config.yaml":     "theme: moonlight\nglyphs: ascii\nbanner: {prod*: production}\n",
+		"project/.moon.yaml":          "inventory: [hosts, 'a,b']\nforks: 3\napprove: all\ntheme: {light: daylight}\ntimeout: 3m\n",
+		"project/p.yml":               "- print: x\n",
+		"config/moon/config.yaml":     "theme: moonlight\nglyphs: ascii\nbanner: production\n",
 		"vars.yml":                    "a: 1\nb: &b [x, 2.5, true, 2026-11-22]\nc: {d: *b, e: \"{{ a }}\"}\nlong: |\n  several\n  lines\n",
 	})(t, dir)
 	for _, args := range [][]string{{"plan", "-o", "plan.moon", "-e", "dir=" + dir, "kills/playbook.yml"}, {"run", "-o", "junit:report", "-e", "target=" + dir + "/home", "--approve", "all", "devbox/playbook.yml"}} {

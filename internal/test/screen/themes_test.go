@@ -97,7 +97,7 @@ func TestProduction(t *testing.T) {
 	playbook := playbookOf(t, "- name: make it\n  shell: touch "+made+"\n- name: unmake it\n  file: { path: "+made+", state: absent }\n")
 	env := settings(t, "banner: production\nbaner: x\n")
 	c := fakes.OpenTerminal(t, 80, 24, env, "tui", playbook)
-	c.See("PRODUCTION", "REVIEW", "config.yaml:2: there is no setting")
+	c.See("PRODUCTION", "REVIEW", "config.yaml:2: unknown setting")
 	c.Press("A", "Approve 2 steps on PRODUCTION?", "unmake it", "state: absent")
 	c.Press("\r\ryes\r", "that is not the name")
 	c.Press("\x1b", "nothing was approved", "0 approved")
