@@ -227,23 +227,18 @@ func (s *Session) attend(wait time.Duration) (done bool) {
 	}
 	s.own = nil
 	if s.attention == nil {
-		var err error
-		if s.attention, err = process.NewBell(); err != nil { // too many files are open
-			go a.run()
-			return false
-		}
+		s.attention, _ = process.NewBell()
+	}
+	if s.attention == nil { // too many files are open
+		go a.run()
+		return false
 	}
 	a.job.Owner = &process.Owner{Bell: s.attention, Wait: wait, Turn: s.turn}
 	s.ringFor(s.attention)
 	a.run()
 	s.ringFor(nil)
 	s.attention.Silence()
-	// The next round takes everything that has come in meanwhile.
-	select {
-	case <-s.wake:
-	default:
-	}
-	return true
+	return true // a wake-up that is left over makes one more round
 }
 
 // turn is a round while the loop waits for a process: the run is not over before that. The attempt must not take a mistake of the loop for

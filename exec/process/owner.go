@@ -22,7 +22,7 @@ type Owner struct {
 	Wait time.Duration        // the same, when the process is started
 }
 
-// Bell is a file that becomes readable when somebody wants the attention of a loop. Ring may be called from anywhere, Silence and Close
+// Bell is a file that becomes readable when a loop is wanted. Ring may be called from anywhere, Silence and Close
 // by the loop alone.
 type Bell struct {
 	mu   sync.Mutex
