@@ -118,7 +118,7 @@ func (s *hearing) consider(in asking) control.Answer {
 	}
 	commands, why := requests{s.state}.commands(r)
 	if why == "" && r.Digest == "" {
-		why = s.moves.ambiguous(s.state.Plan(), r.Step)
+		why = s.moves.Ambiguous(s.state.Plan(), r.Step)
 	}
 	if why == "" && in.confirms {
 		why = s.refuseOther(commands)

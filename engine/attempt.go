@@ -33,6 +33,7 @@ type attempts struct {
 	trusted  bool
 	perhaps  map[int]bool        // steps of a dry run whose condition only the run knows
 	starting []int               // those that begin when their facts are durable
+	own      *attempt            // that the loop is to run itself; nil: there is none
 	found    map[int]*foundItems // items of open loops that the plan does not have yet, by step
 	stale    bool                // files have changed that steps read: the plan is to be made again once nothing runs
 }
@@ -263,86 +264,85 @@ func (s *attempts) prepare(step, number int) {
 		runner = s.cfg.Dry
 	}
 	drifts := s.holdTo(b, call, number, job)
-	a.begin = func() {
-		go func() {
-			defer cancel(nil)
-			defer s.caught(a, step, number)
-			// The pause of a loop belongs to its item; a retry has a delay of its own.
-			if ps.Pause > 0 && number == 1 && !dry {
-				pauseFor(ctx, a.now, ps.Pause)
-			}
-			drift := drifts(ctx)
-			if drift.end != nil {
-				drift.end.of, drift.end.out = a, out
-				s.pack(drift.end, ps, w.Close())
-				s.put(*drift.end)
-				return
-			}
-			began := s.cfg.Now()
-			result, late := cutOff(ctx, runner.Run(ctx, job))
-			// A template that met an unknown value has not failed the step: its effect is what is unknown.
-			if m := names.Open(); m != nil && dry {
-				result = notKnownYet(p, m)
-			}
-			if verdict.decides() {
-				result = result.Decided()
-			}
-			// An action that failed because of a value that will never come is skipped with the step that was to give it.
-			if m := names.Lacking(); m != nil && m.Why.Spreads && events.Bad.Has(result.Outcome) {
-				result = exec.Result{Outcome: events.Skipped, Reason: events.SkipNeeds, Detail: m.Reason()}
-			}
-			// Closed before the result is made: only then all output is in the files.
-			failed := w.Close()
-			ended := s.cfg.Now()
-			stdout, stderr, unread := s.printed(w, out)
-			failed = errors.Join(failed, unread)
-			r := s.judge(verdict, result, plan.Result{
-				Stdout: stdout, Stderr: stderr, Start: began, End: ended, Duration: ended.Sub(began), Attempts: number,
-			})
-			if late {
-				r.Ignored, r.Again = false, false
-			}
-			if !dry || result.Diff == nil || result.Diff.Kind != events.ChangeUnknown {
-				s.probed.compare(p, step, result, stdout, stderr, &r)
-			}
-			// Recorded after the success only. A crash in between makes the step run again, which is safe.
-			if result.Sources != "" && !dry && (r.Outcome == events.OK || r.Outcome == events.Changed) {
-				if err := s.remember(p, ps, result.Sources); err != nil {
-					r.Warnings = append(r.Warnings,
-						fmt.Sprintf("it will run again next time, because it cannot be recorded that it is up to date: %s", err))
-				}
-			}
-			if s.exposed(ps, call) {
+	a.job, a.waits = job, ps.Pause == 0 && runner == s.cfg.Runner && s.onlyWaits(job)
+	a.run = func() {
+		defer cancel(nil)
+		defer s.caught(a, step, number)
+		// The pause of a loop belongs to its item; a retry has a delay of its own.
+		if ps.Pause > 0 && number == 1 && !dry {
+			pauseFor(ctx, a.now, ps.Pause)
+		}
+		drift := drifts(ctx)
+		if drift.end != nil {
+			drift.end.of, drift.end.out = a, out
+			s.pack(drift.end, ps, w.Close())
+			s.put(*drift.end)
+			return
+		}
+		began := s.cfg.Now()
+		result, late := cutOff(ctx, runner.Run(ctx, job))
+		// A template that met an unknown value has not failed the step: its effect is what is unknown.
+		if m := names.Open(); m != nil && dry {
+			result = notKnownYet(p, m)
+		}
+		if verdict.decides() {
+			result = result.Decided()
+		}
+		// An action that failed because of a value that will never come is skipped with the step that was to give it.
+		if m := names.Lacking(); m != nil && m.Why.Spreads && events.Bad.Has(result.Outcome) {
+			result = exec.Result{Outcome: events.Skipped, Reason: events.SkipNeeds, Detail: m.Reason()}
+		}
+		// Closed before the result is made: only then all output is in the files.
+		failed := w.Close()
+		ended := s.cfg.Now()
+		stdout, stderr, unread := s.printed(w, out)
+		failed = errors.Join(failed, unread)
+		r := s.judge(verdict, result, plan.Result{
+			Stdout: stdout, Stderr: stderr, Start: began, End: ended, Duration: ended.Sub(began), Attempts: number,
+		})
+		if late {
+			r.Ignored, r.Again = false, false
+		}
+		if !dry || result.Diff == nil || result.Diff.Kind != events.ChangeUnknown {
+			s.probed.compare(p, step, result, stdout, stderr, &r)
+		}
+		// Recorded after the success only. A crash in between makes the step run again, which is safe.
+		if result.Sources != "" && !dry && (r.Outcome == events.OK || r.Outcome == events.Changed) {
+			if err := s.remember(p, ps, result.Sources); err != nil {
 				r.Warnings = append(r.Warnings,
-					"a secret was among the words of the command, and everyone on the machine could see it while it ran: give it in `env` or `stdin`")
+					fmt.Sprintf("it will run again next time, because it cannot be recorded that it is up to date: %s", err))
 			}
-			r.Warnings = append(r.Warnings, drift.warnings...)
-			if s.cfg.Keep != nil && !dry && (r.Outcome == events.OK || r.Outcome == events.Changed) {
-				r.Warnings = append(r.Warnings, s.cfg.Keep(p, ps, job, result)...)
-			}
-			if r.Outcome == events.OK || r.Outcome == events.Changed {
-				r.Notified = call.Notify
-			}
-			r.of, r.out = a, out
-			r.Bytes.Out, r.Bytes.Err = w.Bytes()
-			// The conditions of later steps must not be decided by what a dry run made up, except a command's own word that it was skipped.
-			own := exec.Unrun(result.Fields) && r.Outcome == events.Skipped
-			if dry && !own && (r.Open || result.Diff != nil && result.Diff.Kind == events.ChangeUnknown) {
-				r.registered = nil // what a dry run did not find out is not known to the steps that use it
-			}
-			if dry && perhaps {
-				r.registered, r.Registered, r.Values = nil, nil, nil
-			}
-			if r.Error != "" && r.RC != nil && !ps.NoLog {
-				r.Error = withTail(r.Error, w.Tail())
-			}
-			ordered := call.InOrder(r.Values)
-			r.Order = bind.Order(ordered)
-			s.pack(&r, ps, failed)
-			// Sealing and storing has changed the map; the run itself needs the values as they are.
-			r.values = ordered
-			s.put(r)
-		}()
+		}
+		if s.exposed(ps, call) {
+			r.Warnings = append(r.Warnings,
+				"a secret was among the words of the command, and everyone on the machine could see it while it ran: give it in `env` or `stdin`")
+		}
+		r.Warnings = append(r.Warnings, drift.warnings...)
+		if s.cfg.Keep != nil && !dry && (r.Outcome == events.OK || r.Outcome == events.Changed) {
+			r.Warnings = append(r.Warnings, s.cfg.Keep(p, ps, job, result)...)
+		}
+		if r.Outcome == events.OK || r.Outcome == events.Changed {
+			r.Notified = call.Notify
+		}
+		r.of, r.out = a, out
+		r.Bytes.Out, r.Bytes.Err = w.Bytes()
+		// The conditions of later steps must not be decided by what a dry run made up, except a command's own word that it was skipped.
+		own := exec.Unrun(result.Fields) && r.Outcome == events.Skipped
+		if dry && !own && (r.Open || result.Diff != nil && result.Diff.Kind == events.ChangeUnknown) {
+			r.registered = nil // what a dry run did not find out is not known to the steps that use it
+		}
+		if dry && perhaps {
+			r.registered, r.Registered, r.Values = nil, nil, nil
+		}
+		if r.Error != "" && r.RC != nil && !ps.NoLog {
+			r.Error = withTail(r.Error, w.Tail())
+		}
+		ordered := call.InOrder(r.Values)
+		r.Order = bind.Order(ordered)
+		s.pack(&r, ps, failed)
+		// Sealing and storing has changed the map; the run itself needs the values as they are.
+		r.values = ordered
+		s.put(r)
 	}
 }
 
@@ -651,14 +651,24 @@ func mayChange(b verdict, f *fact.AttemptFinished) bool {
 	return b.dry && b.checks && f.Diff != nil && f.Diff.Kind == events.ChangeUnknown && !exec.Inward(b.Step.Action)
 }
 
-// launch starts what was decided, unless that could not be recorded.
+// onlyWaits reports whether a job is nothing but a process to wait for. What compares it with a prediction may take a while.
+func (s *attempts) onlyWaits(job *exec.Job) bool {
+	r, can := s.cfg.Runner.(waiter)
+	return can && !s.held.On() && r.OnlyWaits(job)
+}
+
+// launch starts what was decided, unless that could not be recorded. An attempt that is the only one, and only waits, is left to the
+// loop.
 func (s *attempts) launch() {
 	for _, step := range s.starting {
-		if s.fatal == nil {
+		switch a := s.running[step]; {
+		case s.fatal != nil:
 			// Its record was lost with the journal, so the step must not have any effect.
-			s.running[step].begin()
-		} else {
 			delete(s.running, step)
+		case a.waits && len(s.running) == 1:
+			s.own = a
+		default:
+			go a.run()
 		}
 	}
 	s.starting = s.starting[:0]

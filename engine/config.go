@@ -17,6 +17,12 @@ type Runner interface {
 	Run(ctx context.Context, job *exec.Job) exec.Result
 }
 
+// waiter is a Runner that says which jobs are nothing but a process to wait for. The loop waits for those itself, as long as nothing else
+// runs (Session.attend).
+type waiter interface {
+	OnlyWaits(job *exec.Job) bool
+}
+
 // RoomError says that there is not enough space for the files of a run.
 type RoomError = journal.RoomError
 

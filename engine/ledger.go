@@ -198,7 +198,9 @@ func brokenBy(f fact.AttemptFinished) bool {
 // attempt is a step that runs.
 type attempt struct {
 	step   int // its number in the plan that the run has now
-	begin  func()
+	job    *exec.Job
+	run    func() // all of it; it reports at its end
+	waits  bool   // it may run on the thread of the loop
 	cancel context.CancelCauseFunc
 	now    chan struct{}
 	nowing bool

@@ -5,6 +5,7 @@ import (
 
 	"moon/events"
 	"moon/events/fact"
+	"moon/exec/process"
 )
 
 // mailbox holds what has come in for the loop. It may be used from anywhere.
@@ -12,6 +13,7 @@ type mailbox struct {
 	mu     sync.Mutex // guards what follows
 	inbox  []input
 	wake   chan struct{}
+	bell   *process.Bell // rung, too, while the loop waits for a process; nil otherwise
 	closed bool
 }
 
@@ -27,7 +29,19 @@ func (s *mailbox) put(in input) bool {
 	case s.wake <- struct{}{}:
 	default:
 	}
+	if s.bell != nil {
+		s.bell.Ring()
+	}
 	return true
+}
+
+// ringFor has a bell rung for what comes in, and for what has come in already; nil: none any more.
+func (s *mailbox) ringFor(bell *process.Bell) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bell = bell; bell != nil && len(s.inbox) > 0 {
+		bell.Ring()
+	}
 }
 
 func (s *mailbox) take() []input {

@@ -168,7 +168,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	s.putFirst()
 	s.listen()
 	s.meet()
-	go s.loop()
+	s.beginLoop()
 	return s, nil
 }
 

@@ -31,10 +31,11 @@ import (
 // All of it belongs to the loop, but for what says that it may be called from anywhere.
 type Session struct {
 	hearing
-	first   planned // the plan of the first record
-	skipped uint64  // records of the processes before this one, which are not published again
-	done    chan struct{}
-	err     error
+	first     planned       // the plan of the first record
+	attention *process.Bell // rung for the loop while it waits for a process; nil: it never has
+	skipped   uint64        // records of the processes before this one, which are not published again
+	done      chan struct{}
+	err       error
 }
 
 // Start makes the run directory and begins the run. With Options.Review it is paused until a command goes on.
@@ -81,7 +82,7 @@ func Start(cfg Config) (*Session, error) {
 	s.listen()
 	// After listening: a run that starts at the same moment either sees the lock or is reached by the request.
 	s.meet()
-	go s.loop()
+	s.beginLoop()
 	return s, nil
 }
 
@@ -147,17 +148,49 @@ func (s *Session) Discard() error {
 	return os.RemoveAll(s.dir)
 }
 
-// loop owns the state. Each round takes what has come in, decides what follows, makes both durable with one sync, and
-// only then starts what was decided.
+// beginLoop starts the loop, on a thread that outlives the run if processes may be started on it.
+func (s *Session) beginLoop() {
+	if _, can := s.cfg.Runner.(waiter); can {
+		process.OnThread(s.loop)
+		return
+	}
+	go s.loop()
+}
+
+// loop owns the state. It does a round whenever something has come in, or it is time for something, and waits in between: for both, or
+// for the process of the one step that runs.
 func (s *Session) loop() {
 	defer s.close()
-	defer func() {
-		if broken := recover(); broken != nil { // as a panic it would print whatever it was about
-			s.fatal = fmt.Errorf("internal error: %v; please report this\n%s", broken, debug.Stack())
-		}
-	}()
+	defer s.surviveRound()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+	for {
+		wait, over := s.round()
+		if over {
+			return
+		}
+		if s.attend(wait) {
+			continue
+		}
+		timer.Reset(wait)
+		select {
+		case <-s.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// surviveRound ends the run if a round of the loop panics: as a panic it would print whatever it was about.
+func (s *Session) surviveRound() {
+	if broken := recover(); broken != nil {
+		s.fatal = fmt.Errorf("internal error: %v; please report this\n%s", broken, debug.Stack())
+		s.stopRunning(events.StopInterrupt)
+	}
+}
+
+// round takes what has come in, decides what follows, makes both durable with one sync, and only then starts what was decided. It says
+// for how long nothing else is to be done, unless something comes in, and whether the run is over.
+func (s *Session) round() (wait time.Duration, over bool) {
 	for {
 		for _, in := range s.take() {
 			s.handle(in)
@@ -172,24 +205,48 @@ func (s *Session) loop() {
 		s.launch()
 		switch {
 		case s.fatal != nil && len(s.running) == 0, s.fatal == nil && s.state.Finished():
-			return
+			return 0, true
 		// Little room is left on the disk. What runs may end and be recorded.
 		case s.fatal == nil && s.trouble == nil && s.journal.Low() != nil:
 			s.retire(s.journal.Low())
-			continue
 		case calm && s.trouble != nil: // the command to end is a record of its own
-			continue
-		}
-		wait := time.Hour
-		if !until.IsZero() {
-			wait = max(until.Sub(s.cfg.Now()), 0)
-		}
-		timer.Reset(wait)
-		select {
-		case <-s.wake:
-		case <-timer.C:
+		case until.IsZero():
+			return time.Hour, false
+		default:
+			return max(until.Sub(s.cfg.Now()), 0), false
 		}
 	}
+}
+
+// attend runs the only attempt there is on the thread of the loop, if it may, and reports whether it has. The loop looks after everything
+// else while it waits for the process, and takes in what that reports without a thread having been woken for it.
+func (s *Session) attend(wait time.Duration) (done bool) {
+	a := s.own
+	if a == nil {
+		return false
+	}
+	s.own = nil
+	if s.attention == nil {
+		s.attention, _ = process.NewBell()
+	}
+	if s.attention == nil { // too many files are open
+		go a.run()
+		return false
+	}
+	a.job.Owner = &process.Owner{Bell: s.attention, Wait: wait, Turn: s.turn}
+	s.ringFor(s.attention)
+	a.run()
+	s.ringFor(nil)
+	s.attention.Silence()
+	return true // a wake-up that is left over makes one more round
+}
+
+// turn is a round while the loop waits for a process: the run is not over before that. The attempt must not take a mistake of the loop for
+// its own.
+func (s *Session) turn() (wait time.Duration) {
+	defer s.surviveRound()
+	wait, _ = s.round()
+	return wait
 }
 
 func (s *Session) close() {
@@ -204,6 +261,9 @@ func (s *Session) close() {
 			in.answer <- nil
 		default:
 		}
+	}
+	if s.attention != nil {
+		s.attention.Close()
 	}
 	if s.others != nil {
 		_ = s.others.Close()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"moon/engine/moves"
 	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
@@ -16,7 +17,7 @@ type steering struct {
 	attempts
 	shelf
 	current atomic.Pointer[plan.Plan]
-	moves   moves
+	moves   moves.List
 	growing *growth // the plan with more rounds that is being made
 }
 
@@ -29,7 +30,7 @@ func (s *steering) obey(o events.Order) string {
 		}
 		return hasEnded
 	}
-	command, why := s.moves.renumbered(o.Command, o.Plan, s.state.Plan().Digest)
+	command, why := s.moves.Renumbered(o.Command, o.Plan, s.state.Plan().Digest)
 	if why == "" {
 		o.Command = command
 		why = s.state.Refuse(o)
@@ -145,7 +146,7 @@ func (s *steering) swap(p planned, f fact.RunReplanned) error {
 		s.fail(err)
 		return err
 	}
-	s.moves.note(s.state.Plan().Digest, len(s.state.Plan().Steps), &f)
+	s.moves.Note(s.state.Plan().Digest, len(s.state.Plan().Steps), &f)
 	s.move(of, p.plan)
 	s.running, s.found, s.perhaps = moved(s.running, of), moved(s.found, of), moved(s.perhaps, of)
 	for step, a := range s.running {

@@ -24,7 +24,7 @@ func (a *Attempt) Prepare(argv []string) *process.Command {
 	}
 	return &process.Command{
 		Argv: argv, Env: a.environ(), Dir: a.dir(), Grace: a.grace, Now: a.Now, Watch: a.watch, RunID: run,
-		Attempt: a.Attempt,
+		Attempt: a.Attempt, Owner: a.Owner,
 	}
 }
 

@@ -132,6 +132,7 @@ type Action struct {
 
 	Supplies func(args any) string // the argument that names a program, or steers one, which a dry run would execute; nil: none can
 	Served   bool                  // a server may refuse it for a while
+	Process  bool                  // it is a process of this machine, and nothing else that takes time
 }
 
 // actions is every action, by its canonical name.
@@ -185,6 +186,12 @@ func (l Local) attempt(job *Job) (*Attempt, Action, *Result) {
 		watch = func(process.Moment) {}
 	}
 	return &Attempt{Job: job, grace: grace, watch: watch, lend: l.Lend}, act, nil
+}
+
+// OnlyWaits reports whether a job is a process that moon has to wait for, and nothing else that could take a while: a loop can do that
+// while it waits for other things (Job.Owner).
+func (l Local) OnlyWaits(job *Job) bool {
+	return actions[job.Action].Process && !job.Interactive && job.Incremental == nil
 }
 
 // timed runs something under the job's timeout.

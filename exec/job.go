@@ -8,6 +8,7 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/exec/fsys"
+	"moon/exec/process"
 	"moon/exec/way"
 	"moon/plan/dialect"
 	"moon/secret"
@@ -70,6 +71,9 @@ type Job struct {
 
 	// Now is closed when the user wants the process gone without grace.
 	Now <-chan struct{}
+
+	// Owner is the loop whose thread the job has, for one that OnlyWaits; nil: it has a goroutine of its own.
+	Owner *process.Owner
 }
 
 // Incremental is what a step is made from and what it makes. A step is up to date when everything it makes is there and

@@ -10,7 +10,7 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = exec.Register("command", exec.Action{Run: runCommand, Dry: dryExec, Effect: events.ChangeUnknown})
+var _ = exec.Register("command", exec.Action{Run: runCommand, Dry: dryExec, Effect: events.ChangeUnknown, Process: true})
 
 func runCommand(ctx context.Context, a *exec.Attempt) exec.Result {
 	args := a.Args.(*spec.CommandArgs)

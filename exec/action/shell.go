@@ -13,7 +13,7 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = exec.Register("shell", exec.Action{Run: runShell, Dry: dryShell, Effect: events.ChangeUnknown})
+var _ = exec.Register("shell", exec.Action{Run: runShell, Dry: dryShell, Effect: events.ChangeUnknown, Process: true})
 
 func runShell(ctx context.Context, a *exec.Attempt) exec.Result {
 	args := a.Args.(*spec.ShellArgs)

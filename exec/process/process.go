@@ -55,6 +55,7 @@ type Command struct {
 	RunID   string       // the run and the attempt that it belongs to; "" where nobody wants to know
 	Attempt string
 	Most    int       // bytes that it may print to standard output, or it is killed; 0: any number
+	Owner   *Owner    // the loop whose thread this is; nil: the process is waited for on a thread of its own
 	said    *tail     // the end of its output, to find out why it failed; nil: it is not looked at
 	Tty     *terminal // the user's, for a process that gets a terminal and no pipes; nil: pipes, and no terminal at all
 }
@@ -85,55 +86,99 @@ func (p *Command) Run(ctx context.Context) Exit {
 		return Exit{Err: err}
 	}
 	c := &child{Command: p, path: path, started: make(chan struct{}), done: make(chan struct{})}
-	onThread(c.runToEnd)
+	if p.Owner != nil {
+		return p.runOwned(ctx, c)
+	}
+	OnThread(c.runToEnd)
 	c.exit.Stop = p.awaitEnd(ctx, c)
 	return c.exit
 }
 
 // awaitEnd waits for the end and signals the group when it must stop.
 func (p *Command) awaitEnd(ctx context.Context, c *child) fault.Stop {
-	var stop fault.Stop
-	var next <-chan time.Time
-	var ladder []syscall.Signal
-	done, now, over := ctx.Done(), p.Now, ending.ctx.Done()
+	s := newStopping(ctx, c)
 	for {
+		var next <-chan time.Time
+		if !s.due.IsZero() {
+			next = time.After(time.Until(s.due))
+		}
 		select {
 		case <-c.done:
-			return stop
-		case <-done:
-			done = nil
-			why := fault.Stopped(ctx)
-			// It has ended by itself, so there is nothing to stop.
-			if !c.signalGroup(firstSignal(why)) {
-				continue
-			}
-			// An interrupt leaves a fifth of the grace before SIGTERM and the rest before SIGKILL; any other stop has SIGKILL next, after
-			// all of it.
-			stop = why
-			ladder = []syscall.Signal{syscall.SIGKILL}
-			next = time.After(p.Grace)
-			if stop == fault.Interrupt {
-				ladder = []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}
-				next = time.After(p.Grace / 5)
-			}
-		// From here on there is no more grace.
-		case <-now:
-			now, next, done = nil, nil, nil
-			if c.signalGroup(syscall.SIGKILL) && stop == "" {
-				stop = p.whyKilled(ctx)
-			}
-		case <-over:
-			over, now, next, done = nil, nil, nil, nil
-			if c.signalGroup(syscall.SIGKILL) && stop == "" {
-				stop = fault.Interrupt
-			}
+			return s.why
+		case <-s.ended:
+		case <-s.now:
+		case <-s.over:
 		case <-next:
-			c.signalGroup(ladder[0])
-			next = nil
-			if ladder = ladder[1:]; len(ladder) > 0 {
-				next = time.After(p.Grace - p.Grace/5)
-			}
 		}
+		s.obey()
+	}
+}
+
+// stopping is how a process is asked to end, a signal after the other, by whoever waits for it.
+type stopping struct {
+	of               *child
+	ctx              context.Context
+	ended, now, over <-chan struct{}  // ask for it; nil: was heard
+	ladder           []syscall.Signal // the signals that follow
+	due              time.Time        // of the first of them; zero: there is none
+	why              fault.Stop       // "": it was not asked
+}
+
+func newStopping(ctx context.Context, c *child) *stopping {
+	return &stopping{of: c, ctx: ctx, ended: ctx.Done(), now: c.Now, over: ending.ctx.Done()}
+}
+
+// obey sends the signal that it is time for, and reports whether there was a reason to look.
+func (s *stopping) obey() bool {
+	switch p := s.of.Command; {
+	case isClosed(s.over):
+		s.over = nil
+		s.kill(fault.Interrupt)
+	// From here on there is no more grace.
+	case isClosed(s.now):
+		s.kill(p.whyKilled(s.ctx))
+	case isClosed(s.ended):
+		s.ended = nil
+		why := fault.Stopped(s.ctx)
+		// It has ended by itself, so there is nothing to stop.
+		if !s.of.signalGroup(firstSignal(why)) {
+			return true
+		}
+		// An interrupt leaves a fifth of the grace before SIGTERM and the rest before SIGKILL; any other stop has SIGKILL next, after
+		// all of it.
+		s.why = why
+		s.ladder = []syscall.Signal{syscall.SIGKILL}
+		s.due = time.Now().Add(p.Grace)
+		if why == fault.Interrupt {
+			s.ladder = []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}
+			s.due = time.Now().Add(p.Grace / 5)
+		}
+	case !s.due.IsZero() && !time.Now().Before(s.due):
+		s.of.signalGroup(s.ladder[0])
+		s.due = time.Time{}
+		if s.ladder = s.ladder[1:]; len(s.ladder) > 0 {
+			s.due = time.Now().Add(p.Grace - p.Grace/5)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// kill ends the process without grace; but for the end of moon itself nothing else is heard any more.
+func (s *stopping) kill(why fault.Stop) {
+	s.now, s.ended, s.due = nil, nil, time.Time{}
+	if s.of.signalGroup(syscall.SIGKILL) && s.why == "" {
+		s.why = why
+	}
+}
+
+func isClosed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -178,6 +223,9 @@ type child struct {
 	end int // a file that becomes readable when it ends; -1: there is none
 
 	printed int // bytes so far, to standard output
+
+	asked *stopping // with an owner, how it is asked to end; nil otherwise
+	turn  time.Time // when the owner has something to do again; zero: when its bell rings
 
 	mu      sync.Mutex
 	pid     int  // 0: it was not started, or has been reaped; written by its thread, which may read it as it likes
@@ -423,7 +471,7 @@ func (c *child) drainOutput(e *ends) (held bool) {
 				return c.sweepPipes(e, buf[:])
 			}
 		}
-		ready, ended := c.pollOutput(e, wait)
+		ready, ended, rung := c.pollOutput(e, c.untilTurn(wait))
 		for i, now := range ready {
 			if now {
 				c.readPiece(e, i, buf[:])
@@ -433,6 +481,9 @@ func (c *child) drainOutput(e *ends) (held bool) {
 			c.reapLeader()
 			// From here on only others can hold the output.
 			deadline = time.Now().Add(drainTimeout)
+		}
+		if c.Owner != nil {
+			c.serveOwner(rung)
 		}
 	}
 	return false
@@ -470,7 +521,7 @@ func (c *child) readPiece(e *ends, i int, buf []byte) int {
 // holds them. It is bounded, since a process in the background may go on writing.
 func (c *child) sweepPipes(e *ends, buf []byte) (held bool) {
 	for left := 2 * maxPipe; left > 0 && e.isOpen(); {
-		ready, _ := c.pollOutput(e, 0)
+		ready, _, _ := c.pollOutput(e, 0)
 		if !ready[0] && !ready[1] {
 			break
 		}
@@ -486,12 +537,17 @@ func (c *child) sweepPipes(e *ends, buf []byte) (held bool) {
 // maxPipe is the most that a pipe may hold.
 const maxPipe = 1 << 20
 
-// pollOutput waits until there is output to read, or the process has ended; at most for a while, if that is not negative.
-func (c *child) pollOutput(e *ends, wait time.Duration) (ready [2]bool, ended bool) {
-	fds := [3]unix.PollFd{
+// pollOutput waits until there is output to read, the process has ended, or its owner is wanted; at most for a while, if that is not
+// negative.
+func (c *child) pollOutput(e *ends, wait time.Duration) (ready [2]bool, ended, rung bool) {
+	fds := [4]unix.PollFd{
 		{Fd: int32(e.reads[0]), Events: unix.POLLIN},
 		{Fd: int32(e.reads[1]), Events: unix.POLLIN},
 		{Fd: -1, Events: unix.POLLIN},
+		{Fd: -1, Events: unix.POLLIN},
+	}
+	if c.Owner != nil {
+		fds[3].Fd = int32(c.Owner.Bell.r)
 	}
 	timeout := -1
 	if wait >= 0 {
@@ -505,10 +561,10 @@ func (c *child) pollOutput(e *ends, wait time.Duration) (ready [2]bool, ended bo
 		}
 	}
 	if _, err := unix.Poll(fds[:], timeout); err != nil {
-		return ready, false // EINTR
+		return ready, false, false // EINTR
 	}
 	ended = fds[2].Revents != 0 || c.pid != 0 && fds[2].Fd < 0 && hasEnded(c.pid)
-	return [2]bool{fds[0].Revents != 0, fds[1].Revents != 0}, ended
+	return [2]bool{fds[0].Revents != 0, fds[1].Revents != 0}, ended, fds[3].Revents != 0
 }
 
 // tick is how often it is looked whether a process has ended where the system does not say so.

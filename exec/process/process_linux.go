@@ -17,8 +17,8 @@ var threads struct {
 	idle []chan func()
 }
 
-// onThread has such a goroutine do something. There are as many as were ever needed at once.
-func onThread(do func()) {
+// OnThread has such a goroutine do something, next to the caller. There are as many as were ever needed at once.
+func OnThread(do func()) {
 	threads.mu.Lock()
 	if n := len(threads.idle); n > 0 {
 		work := threads.idle[n-1]

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onThread does something beside the caller.
-func onThread(do func()) { go do() }
+// OnThread does something beside the caller.
+func OnThread(do func()) { go do() }
 
 // startProcess starts the process in a session of its own.
 func (c *child) startProcess(e *ends) error {

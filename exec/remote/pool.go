@@ -93,6 +93,11 @@ func (l *Pool) Run(ctx context.Context, job *exec.Job) exec.Result {
 	return l.runAsking(ctx, purpose{}, job)
 }
 
+// OnlyWaits reports whether a job is a process of this machine that moon waits for, as Local does.
+func (l *Pool) OnlyWaits(job *exec.Job) bool {
+	return job.Background == nil && !copiesBetween(job) && l.runsHere(job) && l.Local.OnlyWaits(job)
+}
+
 // inFront runs an interactive job of another user or host here, behind sudo or the like, or ssh: they have the terminal too, and
 // can ask on it.
 func (l *Pool) inFront(ctx context.Context, job *exec.Job) exec.Result {

@@ -1,4 +1,4 @@
-package engine
+package moves
 
 import (
 	"reflect"
@@ -11,13 +11,13 @@ import (
 // TestRenumbered sends commands that were meant for a plan of five steps, to which two were added behind the second and one behind the
 // fourth, in two plans that came after it.
 func TestRenumbered(t *testing.T) {
-	var grown moves
-	grown.note("one", 5, &fact.RunReplanned{Expanded: []int{1}, Added: []events.Range{{From: 2, To: 4}}, Total: 7})
-	grown.note("two", 7, &fact.RunReplanned{Expanded: []int{5}, Added: []events.Range{{From: 6, To: 7}}, Total: 8})
-	edited := append(moves{{from: "zero"}}, grown...)
+	var grown List
+	grown.Note("one", 5, &fact.RunReplanned{Expanded: []int{1}, Added: []events.Range{{From: 2, To: 4}}, Total: 7})
+	grown.Note("two", 7, &fact.RunReplanned{Expanded: []int{5}, Added: []events.Range{{From: 6, To: 7}}, Total: 8})
+	edited := append(List{{from: "zero"}}, grown...)
 	span := func(from, to int) events.Range { return events.Range{From: from, To: to} }
 	tests := []struct {
-		of   moves
+		of   List
 		from string
 		c    events.Command
 		want events.Command
@@ -49,7 +49,7 @@ func TestRenumbered(t *testing.T) {
 		{edited, "one", events.Answer{Step: 2}, events.Answer{Step: 4}, ""},
 	}
 	for _, tt := range tests {
-		got, why := tt.of.renumbered(tt.c, tt.from, "three")
+		got, why := tt.of.Renumbered(tt.c, tt.from, "three")
 		if why != tt.why || !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%#v of %q: %#v, %q; want %#v, %q", tt.c, tt.from, got, why, tt.want, tt.why)
 		}

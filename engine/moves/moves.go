@@ -1,4 +1,4 @@
-package engine
+package moves
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"moon/plan"
 )
 
-// moves say how the numbers of steps have changed with each plan that the run got in this process. Commands name steps by number, and a
+// List says how the numbers of steps have changed with each plan that the run got in this process. Commands name steps by number, and a
 // front end may be a plan behind when it sends one.
-type moves []move
+type List []move
 
 type move struct {
 	from  string // the digest of the plan before
@@ -21,8 +21,8 @@ type move struct {
 	added []events.Range
 }
 
-// note takes down that one plan replaces another.
-func (m *moves) note(from string, steps int, f *fact.RunReplanned) {
+// Note takes down that one plan replaces another.
+func (m *List) Note(from string, steps int, f *fact.RunReplanned) {
 	one := move{from: from, steps: steps, added: f.Added}
 	for _, r := range f.Added {
 		steps += r.To - r.From
@@ -37,9 +37,9 @@ const (
 	planGrown   = "the run has added steps here since it was on screen; look again"
 )
 
-// renumbered is a command that was meant for one plan, with the numbers of another, or why there is none. What has been approved must be
+// Renumbered is a command that was meant for one plan, with the numbers of another, or why there is none. What has been approved must be
 // what was on screen, so an approval with a digest stays as it is, and is refused.
-func (m moves) renumbered(c events.Command, from, now string) (events.Command, string) {
+func (m List) Renumbered(c events.Command, from, now string) (events.Command, string) {
 	if from == "" || from == now {
 		return c, ""
 	}
@@ -67,9 +67,9 @@ func (m moves) renumbered(c events.Command, from, now string) (events.Command, s
 	return c, ""
 }
 
-// ambiguous says why a selector without a plan is refused: it is a number that was that of another step before the run added some, and
-// nobody knows which of the two its sender has seen.
-func (m moves) ambiguous(p *plan.Plan, selector string) string {
+// Ambiguous says why a selector without a plan is refused: it is a number that was that of another step before the run added some, and
+// it is unknown which of the two its sender has seen.
+func (m List) Ambiguous(p *plan.Plan, selector string) string {
 	id, _, _ := strings.Cut(selector, " ") // of a breakpoint with a condition
 	step := slices.IndexFunc(p.Steps, func(s plan.Step) bool { return s.ID() == id })
 	if step < 0 || !slices.ContainsFunc(m, func(one move) bool { return step < one.steps && one.now(step) != step }) {
