@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"io"
 	"os"
 	"time"
@@ -58,6 +59,9 @@ type Job struct {
 	Attempt string // RUN/STEP.ATTEMPT, or a mark of no run, by which its processes are known; "" where nobody needs to find them
 
 	Incremental *Incremental // nil for a step without sources and generates
+
+	// Reach is the way to the machine of the step, for an action plugin, which does its work here; nil for anything else.
+	Reach *Reach
 
 	Details *StepDetails // what a plugin learns of its step, beside the arguments; may be nil
 
@@ -141,6 +145,32 @@ type Names interface {
 	Holds(condition string) (bool, error)
 	// Value evaluates an expression.
 	Value(expression string) (any, error)
+}
+
+// Talker are Names that a program in Python may ask for what it likes of, as the helper of package python asks.
+type Talker interface {
+	Names
+	// Answer answers a question of the helper. After an error nothing more is to be asked.
+	Answer(question []byte) ([]byte, error)
+	// Encode writes a value as the helper takes it.
+	Encode(v any) ([]byte, error)
+	// SearchPath are the directories in which the files of the step are looked for.
+	SearchPath() []string
+}
+
+// Line is a command for a shell, with what it reads. What does a part of a step's work elsewhere has it carried out where the step is.
+type Line struct {
+	Command string
+	Input   []byte
+}
+
+// Reach is the way to the machine of a step, for what does the step's work where moon runs.
+type Reach struct {
+	Transport string // ssh, local, or what else leads there
+	Address   string
+	// Run carries out a line as the step's user. One that ended by itself is OK whatever its status, and its fields are rc, and stdout and
+	// stderr as bytes.
+	Run func(context.Context, Line) Result
 }
 
 // Result is how an attempt ended.

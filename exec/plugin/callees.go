@@ -50,6 +50,7 @@ var calleeKinds = map[string]struct{ class, method string }{
 	spec.CalleeLookup: {"LookupModule", ""},
 
 	spec.CalleeInventory: {"InventoryModule", ""},
+	spec.CalleeAction:    {"ActionModule", ""},
 }
 
 // Callee implements plan.Plugins.

@@ -45,10 +45,3 @@ func (c *core) module(name string) (path string, ok bool) {
 	info, err := os.Stat(path)
 	return path, err == nil && info.Mode().IsRegular()
 }
-
-// acts reports whether Ansible does the work of a module, or a part, where it runs itself.
-func (c *core) acts(name string) bool {
-	dir, _ := c.find()
-	info, err := os.Stat(filepath.Join(dir, "plugins", "action", name+".py"))
-	return err == nil && info.Mode().IsRegular()
-}

@@ -62,8 +62,8 @@ type Collections interface {
 	// Callee finds a filter, test or lookup by its full name: what that is after it has moved, and the files that may have it, of which
 	// the last one that does counts. known is false if there is no such collection; an error says what has become of it.
 	Callee(kind, full string) (name string, paths []string, known bool, err error)
-	// Acts reports whether a collection has an action plugin for a module of its.
-	Acts(full string) bool
+	// Acting is the full name of the action plugin that goes with a module, if there is one.
+	Acting(module string) string
 }
 
 // Found is a plugin's file.
@@ -309,10 +309,16 @@ func (r *Registry) Has(name string) (string, bool) {
 	bare = strings.TrimPrefix(bare, legacyPrefix)
 	if bare == name && strings.Count(name, ".") > 1 && r.search.Collections != nil {
 		full, _, known, _ := r.search.Collections.Module(name) // what is wrong with it is said when it is used
-		return full, known
+		return full, known || r.acts(name)
 	}
 	_, ok := r.core.module(bare)
-	return bare, ok
+	return bare, ok || r.acts(bare)
+}
+
+// acts reports whether there is an action plugin of a name. What is wrong with it is said when it is used.
+func (r *Registry) acts(name string) bool {
+	acting, err := r.Callee(spec.CalleeAction, name, false)
+	return acting != nil || err != nil
 }
 
 // Names implements plan.Plugins.

@@ -14,7 +14,6 @@ import (
 
 	"moon/events"
 	"moon/exec"
-	"moon/exec/fault"
 	"moon/exec/process"
 	"moon/exec/spec"
 )
@@ -28,6 +27,10 @@ type Host struct {
 	Patience time.Duration  // for an answer to cancel; 0: 5 s
 	Asker    *process.Asker // bounds what belongs to no step; may be nil
 
+	// Python calls action plugins; nil: none can be called.
+	Python ActingPython
+
+	acting acting
 	packs  packs      // modules in Python that are kept here
 	python discovered // what runs them
 
@@ -53,6 +56,9 @@ func (h *Host) Run(ctx context.Context, c *exec.PluginCall) exec.Result {
 		}
 		return failedResult("%s; look at it, run moon trust on the playbook, and plan again", untrustedText(g.Path))
 	}
+	if c.Args.Plugin.Acting != nil {
+		return h.acting.run(ctx, c, h.Cwd, h.logPython())
+	}
 	switch c.Args.Plugin.Speaks {
 	case spec.SpeaksOnce:
 		return h.runOnce(ctx, c)
@@ -66,16 +72,17 @@ func (h *Host) Run(ctx context.Context, c *exec.PluginCall) exec.Result {
 	return failedResult("the plugin %s speaks %q, which this moon does not", c.Args.Plugin.Name, c.Args.Plugin.Speaks)
 }
 
-func failedResult(format string, args ...any) exec.Result {
-	return exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: fmt.Sprintf(format, args...)}
-}
-
-// namePlugin returns how errors name the plugin.
-func namePlugin(g *spec.Plugin) string {
-	if g.Speaks == spec.SpeaksPython {
-		return "the module " + g.Action
+// logPython is Python with what is said heard; nil if that is.
+func (h *Host) logPython() ActingPython {
+	if h.Python == nil {
+		return nil
 	}
-	return "the plugin " + g.Path
+	return func(ctx context.Context, root string, request []byte, answer func([]byte) ([]byte, bool)) (json.RawMessage, error) {
+		h.logHeard("request", request)
+		text, err := h.Python(ctx, root, request, answer)
+		h.logHeard("answer", text)
+		return text, err
+	}
 }
 
 // methodOf is what a plugin is called with to carry out a step.

@@ -49,11 +49,12 @@ func (r *Registry) readModule(f *Found) error {
 			c.Check = spec.CheckFull
 		}
 	case pymodule.InPython(text):
-		if err := r.refuseActing(f); err != nil {
-			return err
-		}
 		f.speaks = spec.SpeaksPython
 		p := &spec.Plugin{Action: f.Name, Name: f.Name, Path: f.Path, Module: pymodule.NameOf(f.Name), Doc: c.Doc}
+		var err error
+		if p.Acting, err = r.Callee(spec.CalleeAction, f.Name, false); err != nil {
+			return err
+		}
 		if err := r.readPython(p, f.Shown); err != nil {
 			return err
 		}
@@ -65,23 +66,6 @@ func (r *Registry) readModule(f *Found) error {
 	}
 	f.said = Description{Name: f.Name, Protocol: Protocol, Capabilities: []Described{c}}
 	return nil
-}
-
-// refuseActing refuses a module that has an action plugin next to it, which would do a part of its work here.
-func (r *Registry) refuseActing(f *Found) error {
-	acting := filepath.Join(filepath.Dir(filepath.Dir(f.Path)), "action_plugins", f.Name+".py")
-	if _, err := os.Stat(acting); err == nil {
-		return refusedAction("the module "+f.Shown, r.shownPath(acting))
-	}
-	return nil // nothing is there, or nothing that Ansible could load either
-}
-
-// refusedAction is said of a module whose work is not done by the module.
-func refusedAction(what, by string) error {
-	return &spec.PluginError{
-		Text: what + " cannot be used: a part of its work is done by an action plugin (" + by + "), and moon runs only modules",
-		Hint: "use a module without one, or write the steps that it does",
-	}
 }
 
 // readPython adds to a module in Python what its file and its parts say.
@@ -150,14 +134,15 @@ func (r *Registry) distrusted(files []spec.Member) (list []spec.Member) {
 func (r *Registry) installedModule(name string) (*spec.Action, error) {
 	path, ok := r.core.module(name)
 	if !ok {
-		return nil, &spec.PluginError{Text: "there is no action `" + name + "`"}
+		return r.actionPlugin(name)
 	}
 	_, version := r.core.find()
-	if r.core.acts(name) {
-		return nil, refusedAction("the module "+name, "of ansible-core "+version)
+	acting, err := r.Callee(spec.CalleeAction, name, false)
+	if err != nil {
+		return nil, err
 	}
 	p := &spec.Plugin{
-		Action: name, Name: "ansible", Path: path, Module: pymodule.NameOf(name), Doc: "A module of ansible-core " + version + ".",
+		Action: name, Name: "ansible", Path: path, Module: pymodule.NameOf(name), Doc: "A module of ansible-core " + version + ".", Acting: acting,
 	}
 	if err := r.readPython(p, name); err != nil {
 		return nil, err
@@ -175,9 +160,7 @@ func (r *Registry) collectionModule(full string) (*spec.Action, error) {
 	case err != nil:
 		return nil, &spec.PluginError{Text: err.Error()}
 	case !known:
-		return nil, &spec.PluginError{Text: "there is no action `" + full + "`"}
-	case r.search.Collections.Acts(name) && !spec.Searches(name):
-		return nil, refusedAction("the module "+name, "in the collection")
+		return r.actionPlugin(full)
 	}
 	text, err := readHead(path)
 	if err != nil {
@@ -195,8 +178,31 @@ func (r *Registry) collectionModule(full string) (*spec.Action, error) {
 		Action: full, Name: collection, Path: path, Module: pymodule.NameIn(collection, words[2]),
 		Doc: "A module of the collection " + collection + ".",
 	}
+	if p.Acting, err = r.Callee(spec.CalleeAction, r.search.Collections.Acting(name), false); err != nil {
+		return nil, err
+	}
 	if err := r.readPython(p, name); err != nil {
 		return nil, err
+	}
+	return p.Declare()
+}
+
+// actionPlugin is an action plugin that goes with no module: it takes any arguments.
+func (r *Registry) actionPlugin(name string) (*spec.Action, error) {
+	acting, err := r.Callee(spec.CalleeAction, name, false)
+	if err != nil {
+		return nil, err
+	}
+	if acting == nil {
+		return nil, &spec.PluginError{Text: "there is no action `" + name + "`"}
+	}
+	core, version := r.core.find()
+	if core == "" {
+		return nil, pymodule.NoCore(name)
+	}
+	p := &spec.Plugin{
+		Action: name, Name: acting.Given, Path: acting.Path, Digest: acting.Digest, Version: version, Speaks: spec.SpeaksPython,
+		Check: spec.CheckFull, Diff: true, Doc: "An action plugin in Python.", Acting: acting, Brought: acting.Brought, Untrusted: acting.Untrusted,
 	}
 	return p.Declare()
 }

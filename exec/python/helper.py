@@ -242,6 +242,7 @@ class Names(dict):
 
 # Plugins.
 
+later = {}  # parts of this program that are read when they are needed
 modules = {}  # by path and digest
 loaders = {}  # by directory
 
@@ -413,12 +414,20 @@ def failure(error, request):
 
 
 def answer(request):
+    if request['do'] == 'act':
+        if 'act_apart' not in globals():
+            exec(compile(later['acting'], '<moon>', 'exec'), globals())
+        return act_apart(request)
+    return answer_with({
+        'names': lambda r: sorted(str(k) for k in given(r)),
+        'inventory': lambda r: ordinary(plain(list_hosts(r))),
+        'call': call,
+    }[request['do']], request)
+
+
+def answer_with(do, request):
     try:
-        if request['do'] == 'names':
-            return {'result': sorted(str(k) for k in given(request))}
-        if request['do'] == 'inventory':
-            return {'result': ordinary(plain(list_hosts(request)))}
-        return {'result': plain(call(request))}
+        return {'result': plain(do(request))}
     except Stop:
         return {'stopped': True}
     except MemoryError:
@@ -434,6 +443,7 @@ def answer(request):
 def begin():
     say({'booted': True})
     settings = hear()
+    later['acting'] = settings['acting']
     for name, text in (settings['environment'] or {}).items():
         os.environ[name] = text
     if settings['memory']:
@@ -489,6 +499,8 @@ def take_in_ansible():
 try:
     begin()
     while True:
-        say(answer(hear()))
+        said = answer(hear())
+        if said is not None:
+            say(said)
 except (Gone, BrokenPipeError):
     sys.exit(0)  # what Ansible has made for itself is removed

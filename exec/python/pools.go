@@ -1,6 +1,7 @@
 package python
 
 import (
+	"context"
 	"encoding/json"
 	"path/filepath"
 	"sync"
@@ -24,6 +25,15 @@ func (p *Pools) Ask(root, what string, request []byte, answer func([]byte) ([]by
 		return nil, err
 	}
 	return pool.Ask(what, request, answer)
+}
+
+// AskWithin is as of Pool, for the playbook in a directory.
+func (p *Pools) AskWithin(ctx context.Context, root string, request []byte, answer func([]byte) ([]byte, bool)) (json.RawMessage, error) {
+	pool, err := p.of(root)
+	if err != nil {
+		return nil, err
+	}
+	return pool.AskWithin(ctx, request, answer)
 }
 
 // Names asks a file of filters or tests what it has.

@@ -21,6 +21,11 @@ import (
 //go:embed helper.py
 var program string
 
+// acting is the part of the program that carries out action plugins.
+//
+//go:embed acting.py
+var acting string
+
 // boot runs the program that comes over standard input, so that no file of it lies anywhere, and without the working directory in the
 // path of Python, where any file could take the place of a library.
 const boot = "import sys;sys.path[:1]=[];exec(compile(sys.stdin.buffer.read(%d),'<moon>','exec'))"
@@ -30,7 +35,7 @@ const (
 	MostMemory = 2<<30 - 1 // bytes of addresses
 	maxLine    = 64 << 20  // bytes of a message
 	maxHelpers = 32        // at once: each is for a value that another one needs, or for a step of its own
-	mostIdle   = 2         // that are kept
+	mostIdle   = 4         // that are kept
 	farewell   = time.Second
 )
 
@@ -80,11 +85,16 @@ type reply struct {
 func (p *Pool) Ask(what string, request []byte, answer func(question []byte) (answer []byte, stop bool)) (json.RawMessage, error) {
 	within, done := p.Asker.Within(context.Background(), what)
 	defer done()
-	h, err := p.take(within)
+	return p.AskWithin(within, request, answer)
+}
+
+// AskWithin is Ask for what may take as long as the context says.
+func (p *Pool) AskWithin(ctx context.Context, request []byte, answer func(question []byte) (answer []byte, stop bool)) (json.RawMessage, error) {
+	h, err := p.take(ctx)
 	if err != nil {
 		return nil, err
 	}
-	result, err := p.converse(within, h, request, answer)
+	result, err := p.converse(ctx, h, request, answer)
 	var failure *Failure
 	if err == nil || errors.Is(err, ErrStopped) || errors.As(err, &failure) {
 		p.release(h)
@@ -257,7 +267,7 @@ func (p *Pool) startWith(ctx context.Context, python string) (h *helper, why str
 	}
 	settings, err := json.Marshal(map[string]any{
 		"core": p.Core, "path": filepath.Dir(p.Core), "environment": p.Environment, "memory": p.memory(),
-		"dir": p.Dir,
+		"dir": p.Dir, "acting": acting,
 	})
 	if err != nil {
 		return h, "", err

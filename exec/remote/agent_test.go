@@ -97,7 +97,7 @@ func TestJobFields(t *testing.T) {
 		"Action": "as it is", "Args": "decoded again from Raw", "Raw": "as it is", "Env": "as it is", "Cwd": "as it is", "Roams": "as it is",
 		"Timeout": "as it is", "Creates": "as it is", "Removes": "as it is", "Unless": "as it is", "OnlyIf": "as it is", "NoLog": "as it is",
 		"Become": "by the connection, with a host as it is", "Host": "by the connection", "From": "by asking", "Incremental": "as it is, Forget by asking", "Diff": "as it is", "Output": "piece by piece",
-		"Names": "by asking", "Now": "as a frame", "Owner": "it stays here", "Again": "as it is", "Decrypt": "by asking", "Secrets": "those of the arguments",
+		"Names": "by asking", "Reach": "it stays here", "Now": "as a frame", "Owner": "it stays here", "Again": "as it is", "Decrypt": "by asking", "Secrets": "those of the arguments",
 		"Attempt": "as it is", "Details": "as it is", "Interactive": "it stays here", "Notice": "it stays here", "Prefix": "it stays here",
 		"To": "by asking", "HostName": "it stays here", "Dialect": "as it is", "Trusted": "as it is", "Project": "as it is, but not to a host", "Pack": "by asking", "Background": "as it is",
 	}

@@ -57,13 +57,14 @@ const (
 	forFacts = "facts"
 	forReady = "ready" // whether a user can be become there
 	forPing  = "ping"  // nothing
+	forLine  = "line"  // to run a command of a shell, for an action plugin
 )
 
 // purpose is what a job is sent for: to be carried out, to be only gone through in a dry run, or neither.
 type purpose struct {
 	dry  bool
 	of   uint64 // which dry run; 0: one whose steps do not know of each other
-	what string // forFacts or forReady; "": the job itself
+	what string // forFacts and so on; "": the job itself
 }
 
 // request is a job on its way. Arguments go as plain data, and are decoded again at the other end by the declaration that
@@ -204,7 +205,7 @@ func (r *request) toJob() (*exec.Job, error) {
 		Again: r.Again, Attempt: r.Attempt, Become: r.Become, Dialect: r.Dialect, Trusted: r.Trusted, Project: r.Project,
 		Background: r.Background,
 	}
-	if j.Cwd == "" && r.What == "" {
+	if j.Cwd == "" && (r.What == "" || r.What == forLine) {
 		home, err := os.UserHomeDir()
 		if err != nil {
 			home = "/"

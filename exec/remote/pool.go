@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,6 +77,9 @@ func (l *Pool) Run(ctx context.Context, job *exec.Job) exec.Result {
 	if copiesBetween(job) {
 		return l.synchronize(ctx, job, l.Local.Run)
 	}
+	if acts(job) {
+		return act(ctx, job, l.reachOf(job), l.Local.Run)
+	}
 	switch here := l.runsHere(job); {
 	case here && job.Background != nil:
 		return inBackground(ctx, l.Local.Grace, l.Build, nil, job)
@@ -146,6 +150,9 @@ func (d Dry) Near() Dry {
 
 // Run is Pool.Run without effects.
 func (d Dry) Run(ctx context.Context, job *exec.Job) exec.Result {
+	if acts(job) && !(d.near && job.Host != nil) {
+		return act(ctx, job, d.pool.reachOf(job), exec.DryRun{Overlay: d.own, Plugin: d.pool.Local.Plugin}.Run)
+	}
 	if d.pool.runsHere(job) {
 		return exec.DryRun{Overlay: d.own, Plugin: d.pool.Local.Plugin}.Run(ctx, job)
 	}
@@ -446,4 +453,24 @@ func (l *Pool) Close() {
 	for _, path := range paths {
 		_ = os.Remove(path) // of an ssh that was killed
 	}
+}
+
+// reachOf is the way to the machine of a job.
+func (l *Pool) reachOf(job *exec.Job) *exec.Reach {
+	at := *job
+	at.Action, at.Args, at.Raw = "", nil, nil
+	reach := &exec.Reach{Transport: "local", Address: "localhost", Run: func(ctx context.Context, line exec.Line) exec.Result {
+		return l.Local.RunLine(ctx, &at, line)
+	}}
+	if job.Host != nil {
+		reach.Transport, reach.Address = "ssh", cmp.Or(job.Host.Address, job.Host.Name)
+	}
+	if !l.runsHere(&at) {
+		reach.Run = func(ctx context.Context, line exec.Line) exec.Result {
+			sent := at
+			sent.Raw = map[string]any{"command": line.Command, "input": line.Input}
+			return l.carryOut(ctx, l.Local, purpose{what: forLine}, &sent)
+		}
+	}
+	return reach
 }

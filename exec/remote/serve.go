@@ -200,6 +200,8 @@ func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *ser
 		Plugin: s.plugins.Run,
 	}
 	switch {
+	case r.What == forLine:
+		return s.runLine(ctx, local, job)
 	case !s.pool.runsHere(job):
 		return s.pool.carryOut(ctx, local, purpose{dry: r.Dry, of: r.Overlay}, job)
 	case r.Dry:
@@ -269,4 +271,14 @@ func (s *server) abandonJobs() {
 	case <-done:
 	case <-time.After(farewell):
 	}
+}
+
+// runLine carries out a line of a job whose action plugin runs elsewhere.
+func (s *server) runLine(ctx context.Context, local exec.Local, job *exec.Job) exec.Result {
+	if !s.pool.runsHere(job) {
+		return s.pool.carryOut(ctx, local, purpose{what: forLine}, job)
+	}
+	command, _ := job.Raw["command"].(string)
+	input, _ := job.Raw["input"].([]byte)
+	return local.RunLine(ctx, job, exec.Line{Command: command, Input: input})
 }

@@ -7,11 +7,12 @@ const (
 	CalleeLookup = "lookup"
 
 	CalleeInventory = "inventory" // reads a source of hosts: no template calls it
+	CalleeAction    = "action"    // does the work of a step, or a part of it, where moon runs: no template calls it
 )
 
 // Callee is a filter, test or lookup that is not moon's own: in Python, as Ansible has them, or of a plugin. Plans keep it.
 type Callee struct {
-	Kind    string   `json:"kind"`              // CalleeFilter, CalleeTest, CalleeLookup or CalleeInventory
+	Kind    string   `json:"kind"`              // CalleeFilter and so on
 	Name    string   `json:"name"`              // as texts call it
 	Given   string   `json:"given"`             // as its file calls it
 	Module  string   `json:"module,omitempty"`  // the full name of its file in Python; "" if it is in no collection

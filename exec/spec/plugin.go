@@ -38,36 +38,20 @@ type Plugin struct {
 	GivesFacts bool               `json:"gives_facts,omitempty"` // its text says that it gives facts
 	Brought    bool               `json:"brought,omitempty"`     // it came with the playbook
 	Untrusted  bool               `json:"untrusted,omitempty"`   // and no one has said that it may run
+	Acting     *Callee            `json:"acting,omitempty"`      // its action plugin, which does the work and has the module do what it likes; may be nil
 }
 
-// Member is a file that goes with a module in Python.
-type Member struct {
-	Name   string `json:"name"`   // in the pack
-	Path   string `json:"path"`   // absolute
-	Digest string `json:"digest"` // SHA-256
-
-	Brought bool `json:"brought,omitempty"` // it came with the playbook
-}
-
-// Files are the files whose text runs: its own, or all that are packed.
+// Files are the files whose text runs: its own, or all that are packed, and those of its action plugin.
 func (p *Plugin) Files() []Member {
-	if len(p.Members) == 0 && p.Path != "" {
-		return []Member{{Path: p.Path, Digest: p.Digest, Brought: p.Brought}}
+	files := p.Members
+	if len(files) == 0 && p.Path != "" {
+		files = []Member{{Path: p.Path, Digest: p.Digest, Brought: p.Brought}}
 	}
-	return p.Members
+	if p.Acting != nil {
+		files = slices.Concat(files, p.Acting.Files())
+	}
+	return files
 }
-
-// Speech is how a plugin is talked to.
-type Speech string
-
-// A program for each call, with the request on its standard input; one program for all calls of a run; a module as Ansible
-// has them, with its arguments in a file, or in Python and packed with what it imports.
-const (
-	SpeaksOnce   Speech = "once"
-	SpeaksLines  Speech = "lines"
-	SpeaksFile   Speech = "file"
-	SpeaksPython Speech = "python"
-)
 
 // Where a plugin runs: on the machine that a step is about, or where moon runs.
 const (
@@ -104,7 +88,7 @@ func (p *Plugin) NeedsPython() bool { return p.Speaks == SpeaksPython }
 // Brief is the plugin as the side that carries out a call needs it, which may have what it runs already.
 func (p *Plugin) Brief() *Plugin {
 	b := *p
-	b.Members, b.Documented, b.Returns, b.Doc, b.Schema = nil, nil, nil, "", nil
+	b.Members, b.Documented, b.Returns, b.Doc, b.Schema, b.Acting = nil, nil, nil, "", nil, nil
 	return &b
 }
 

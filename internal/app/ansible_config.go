@@ -150,7 +150,7 @@ func (s AnsibleSettings) PluginPaths(dir, home string) plan.PluginPaths {
 	p := plan.PluginPaths{
 		Library: paths("library", "modules"), Utils: paths("module_utils", "module_utils"), Callees: map[string][]string{},
 	}
-	for _, kind := range []string{spec.CalleeFilter, spec.CalleeTest, spec.CalleeLookup, spec.CalleeInventory} {
+	for _, kind := range []string{spec.CalleeFilter, spec.CalleeTest, spec.CalleeLookup, spec.CalleeInventory, spec.CalleeAction} {
 		p.Callees[kind] = paths(kind+"_plugins", kind)
 	}
 	p.Brought = brought

@@ -272,7 +272,7 @@ func readPassword(call *Invocation, path string) (string, error) {
 
 // plugged gives the connections of a run what carries out the steps of plugins. It is closed with them.
 func plugged(call *Invocation, local exec.Local, p *plan.Plan) (exec.Local, *plugin.Host) {
-	host := &plugin.Host{Moon: call.version, Cwd: p.Root, Asker: call.Asker}
+	host := &plugin.Host{Moon: call.version, Cwd: p.Root, Asker: call.Asker, Python: ActWithPython(call.Python)}
 	local.Plugin = host.Run
 	return local, host
 }

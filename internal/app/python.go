@@ -2,12 +2,15 @@ package app
 
 import (
 	"bufio"
+	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"moon/exec/plugin"
 	"moon/exec/process"
 	"moon/exec/python"
 	"moon/exec/spec"
@@ -25,6 +28,17 @@ func AskPython(pools *python.Pools) called.Python {
 			return nil, &called.Failure{Kind: failed.Kind, Text: failed.Text, Line: failed.Line}
 		case errors.Is(err, python.ErrNone):
 			return nil, errors.Join(err, called.ErrNone)
+		}
+		return result, err
+	}
+}
+
+// ActWithPython has action plugins in Python called by helpers, as plugin.Host wants it.
+func ActWithPython(pools *python.Pools) plugin.ActingPython {
+	return func(ctx context.Context, root string, request []byte, answer func([]byte) ([]byte, bool)) (json.RawMessage, error) {
+		result, err := pools.AskWithin(ctx, root, request, answer)
+		if failed, ok := errors.AsType[*python.Failure](err); ok {
+			return nil, &plugin.ActingError{Kind: failed.Kind, Text: failed.Text, Line: failed.Line}
 		}
 		return result, err
 	}

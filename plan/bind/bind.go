@@ -14,6 +14,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/eval/value"
+	"moon/plan/planner/callees"
 	"moon/plan/playbook"
 	"moon/plan/vars"
 	"moon/secret/vault"
@@ -415,6 +416,7 @@ type Names struct {
 	call    *plan.Call
 	lacking atomic.Pointer[plan.Missing]
 	open    atomic.Pointer[plan.Missing]
+	talk    *callees.Talk // of an action plugin, one question after the other; nil before the first
 }
 
 // Lacking is the value that the action asked for in vain, because the step that gives it did not run; nil if there was none.

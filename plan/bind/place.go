@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"moon/plan"
+	"moon/plan/eval/value"
+	"moon/plan/planner/callees"
 	"moon/plan/playbook"
 )
 
@@ -66,3 +68,31 @@ func (b *Bound) Place() *Place {
 	}
 	return p
 }
+
+// talking is the conversation with the step's action plugin. The plugin asks one thing after the other.
+func (n *Names) talking() *callees.Talk {
+	if n.talk == nil {
+		n.talk = callees.NewTalk(n.b.plan, n.b.env)
+	}
+	return n.talk
+}
+
+// Answer answers what an action plugin asks. It implements exec.Talker, with what follows.
+func (n *Names) Answer(question []byte) ([]byte, error) {
+	answer, err := n.talking().Answer(question)
+	if open, ok := errors.AsType[*value.Open](err); ok && len(open.Missing) > 0 {
+		m := missingOf(open.Missing)
+		n.open.Store(m)
+		return nil, m
+	}
+	if m := n.lacks(n.b.env, err); m != nil {
+		return nil, m
+	}
+	return answer, err
+}
+
+// Encode writes a value for an action plugin.
+func (n *Names) Encode(v any) ([]byte, error) { return n.talking().Encode(v) }
+
+// SearchPath are the directories in which the files of the step are looked for.
+func (n *Names) SearchPath() []string { return n.talking().SearchPath() }

@@ -78,6 +78,7 @@ type Resolved struct {
 	Name       string // full, after redirects
 	Collection *Collection
 	Path       string
+	Action     string   // of a module: the full name of the action plugin that goes with it, if that is called otherwise
 	Deprecated []string // what the collections on the way say of it
 }
 
@@ -116,7 +117,7 @@ func (f *Finder) Resolve(kind Kind, full string) (*Resolved, error) {
 		if !ok {
 			return nil, &Missing{Kind: kind, Name: name, In: c, Trail: trail}
 		}
-		found.Name, found.Collection, found.Path = c.Name+"."+rest, c, path
+		found.Name, found.Collection, found.Path, found.Action = c.Name+"."+rest, c, path, route.Action
 		return found, nil
 	}
 }

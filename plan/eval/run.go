@@ -46,6 +46,11 @@ func (e *Engine) begin(env value.Env, text string) *rendering {
 	return r
 }
 
+// ScopeIn is where a callee is called that no text calls.
+func (e *Engine) ScopeIn(env value.Env) call.Scope {
+	return scope{rendering: e.begin(env, "")}.forCall()
+}
+
 // beginFile begins the rendering of another file's text, which counts as work of this one.
 func (r *rendering) beginFile(env value.Env, text string) *rendering {
 	if r.Changes == nil {

@@ -23,9 +23,10 @@ func pluginsOf(p *plan.Plan) []spec.Plugin {
 		if g.Path != "" {
 			kept.Path = plan.ShownPath(p.Root, g.Path)
 		}
-		kept.Members = slices.Clone(g.Members)
-		for i := range kept.Members {
-			kept.Members[i].Path = plan.ShownPath(p.Root, kept.Members[i].Path)
+		shown := func(path string) string { return plan.ShownPath(p.Root, path) }
+		kept.Members = placeMembers(g.Members, shown)
+		if kept.Acting = placeCallee(g.Acting, shown); kept.Acting != nil {
+			kept.Acting.Untrusted = false
 		}
 		kept.Untrusted = false // that is asked again when it is read
 		list = append(list, kept)
@@ -40,15 +41,27 @@ const parsing = "parse"
 func calleesOf(p *plan.Plan) []spec.Callee {
 	var list []spec.Callee
 	for _, c := range p.Basis.Called.Callees() {
-		kept := *c
-		kept.Path = plan.ShownPath(p.Root, c.Path)
-		kept.Members = slices.Clone(c.Members)
-		for i := range kept.Members {
-			kept.Members[i].Path = plan.ShownPath(p.Root, kept.Members[i].Path)
-		}
-		list = append(list, kept)
+		list = append(list, *placeCallee(c, func(path string) string { return plan.ShownPath(p.Root, path) }))
 	}
 	return list
+}
+
+// placeCallee is a callee with its paths said in another way; nil stays nil.
+func placeCallee(c *spec.Callee, as func(path string) string) *spec.Callee {
+	if c == nil {
+		return nil
+	}
+	placed := *c
+	placed.Path, placed.Members = as(c.Path), placeMembers(c.Members, as)
+	return &placed
+}
+
+func placeMembers(list []spec.Member, as func(path string) string) []spec.Member {
+	placed := slices.Clone(list)
+	for i := range placed {
+		placed[i].Path = as(placed[i].Path)
+	}
+	return placed
 }
 
 // knownPlugins are plugins that were kept with a plan. No other is known.
@@ -137,10 +150,7 @@ func (s *Sources) plugins(abs func(string) string, o plan.Options) (knownPlugins
 		if kept.Path != "" {
 			kept.Path = abs(kept.Path)
 		}
-		kept.Members = slices.Clone(kept.Members)
-		for i := range kept.Members {
-			kept.Members[i].Path = abs(kept.Members[i].Path)
-		}
+		kept.Members, kept.Acting = placeMembers(kept.Members, abs), placeCallee(kept.Acting, abs)
 		a, err := kept.Declare()
 		if err != nil {
 			return known, err
@@ -150,12 +160,9 @@ func (s *Sources) plugins(abs func(string) string, o plan.Options) (knownPlugins
 	for _, kept := range s.Callees {
 		// What lies outside of the project was installed by the user, as with the plugins of steps.
 		installed := kept.Protocol > 0 && !kept.Brought && filepath.IsAbs(kept.Path)
-		kept.Path, kept.Members = abs(kept.Path), slices.Clone(kept.Members)
-		for i := range kept.Members {
-			kept.Members[i].Path = abs(kept.Members[i].Path)
-		}
-		kept.Barred = !installed && (o.Outside.TrustsFiles == nil || !o.Outside.TrustsFiles(kept.Files()))
-		known.callees = append(known.callees, &kept)
+		placed := placeCallee(&kept, abs)
+		placed.Barred = !installed && (o.Outside.TrustsFiles == nil || !o.Outside.TrustsFiles(placed.Files()))
+		known.callees = append(known.callees, placed)
 	}
 	return known, nil
 }

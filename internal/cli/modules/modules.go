@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"moon/internal/diag"
 	"moon/plan/collection"
@@ -58,13 +59,15 @@ func (c Collections) Callee(kind, full string) (name string, paths []string, kno
 
 // single reports whether a file has one plugin of a kind, which is called like it.
 func single(kind string) bool {
-	return collection.Kind(kind) == collection.Lookup || collection.Kind(kind) == collection.Inventory
+	return slices.Contains([]collection.Kind{collection.Lookup, collection.Inventory, collection.Action}, collection.Kind(kind))
 }
 
-// Acts implements plugin.Collections.
-func (c Collections) Acts(full string) bool {
-	_, err := c.finder.Resolve(collection.Action, full)
-	return err == nil
+// Acting implements plugin.Collections.
+func (c Collections) Acting(module string) string {
+	if found, err := c.finder.Resolve(collection.Modules, module); err == nil && found.Action != "" {
+		return found.Action
+	}
+	return module
 }
 
 // filesHere are the files of this machine.
