@@ -168,6 +168,7 @@ type Line struct {
 type Reach struct {
 	Transport string // ssh, local, or what else leads there
 	Address   string
+	Becomes   bool // the step is another user's than the one that is logged in, who may have no home
 	// Run carries out a line as the step's user. One that ended by itself is OK whatever its status, and its fields are rc, and stdout and
 	// stderr as bytes.
 	Run func(context.Context, Line) Result

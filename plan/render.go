@@ -194,7 +194,21 @@ func (r *Renderer) template(v playbook.Value) any {
 	if v.Secret() {
 		return r.kept(value.Mark(r.Engine.Secrets, result.Value, value.Every))
 	}
-	return r.kept(result.Value)
+	return r.kept(r.spelt(result.Value))
+}
+
+// spelt is what a template has given, as it is wanted.
+func (r *Renderer) spelt(v any) any {
+	if !r.Spells {
+		return v
+	}
+	if v == nil {
+		return ""
+	}
+	if value.IsNumber(v) {
+		return value.PythonText(v)
+	}
+	return v
 }
 
 // warnOmitted warns of a text that omit is a part of, which is seldom meant: what it should have omitted is there.

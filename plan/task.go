@@ -60,6 +60,10 @@ func FieldNames(fields []spec.Field) []string {
 func (k *Task) Values(r *Renderer, args []Arg, home string, prefix string, each func(field string)) map[string]any {
 	m := make(map[string]any, len(args))
 	left := false
+	if g := k.Action.Plugin; g != nil {
+		defer func(before bool) { r.Spells = before }(r.Spells)
+		r.Spells = g.Spells()
+	}
 	for _, g := range args {
 		each(prefix + g.Name)
 		v := k.ArgValue(r, g, home, prefix, each)

@@ -89,6 +89,7 @@ type Renderer struct {
 	MayFail bool                                   // the step may fail for an undefined name: ignore_errors or a rescue provide for it
 	Unsure  bool                                   // the run decides the step's condition: an undefined name fails it only if that holds
 	InTurn  bool                                   // of plays: a condition counts only if those before it hold
+	Spells  bool                                   // numbers that templates give are text
 	Unread  bool                                   // a file that may give names could not be read
 	Settled map[string]any                         // keys of the task whose values are not those that are written: the run has found them
 	Lack    func(v playbook.Value, e *value.Error) // is given what is undefined; may be nil

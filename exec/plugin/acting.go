@@ -158,7 +158,7 @@ func actingRequest(c *exec.PluginCall, names exec.Talker, root, discovered strin
 		"members": of.Members, "dir": root, "action": g.Action, "title": title, "origin": origin,
 		"args": json.RawMessage(args), "check": c.Check, "diff": c.Diff, "no_log": c.NoLog, "library": append([]string{}, library...),
 		"python": python, "discovered": discovered,
-		"connection": map[string]any{"transport": c.Reach.Transport, "address": c.Reach.Address},
+		"connection": map[string]any{"transport": c.Reach.Transport, "address": c.Reach.Address, "becomes": c.Reach.Becomes},
 		"variables":  map[string]any{"ansible_search_path": append([]string{}, names.SearchPath()...)},
 	})
 }

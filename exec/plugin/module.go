@@ -28,8 +28,14 @@ func (r *Registry) readModule(f *Found) error {
 		return wrong("cannot be read: " + err.Error())
 	}
 	c := Described{Kind: Execute, Name: f.Name, Doc: "A module of library/."}
+	acting, err := r.Callee(spec.CalleeAction, f.Name, false)
+	if err != nil {
+		return err
+	}
 	executable := func() bool { info, err := os.Stat(f.Path); return err == nil && info.Mode()&0o111 != 0 }
 	switch {
+	case acting != nil && !pymodule.InPython(text): // what is there is for the action plugin to use, or for those who read it
+		f.speaks, f.python = spec.SpeaksPython, r.newActing(f.Name, acting)
 	case bytes.IndexByte(text, 0) >= 0: // a compiled one
 		if !executable() {
 			return wrong("is a program, and not executable")
@@ -50,11 +56,7 @@ func (r *Registry) readModule(f *Found) error {
 		}
 	case pymodule.InPython(text):
 		f.speaks = spec.SpeaksPython
-		p := &spec.Plugin{Action: f.Name, Name: f.Name, Path: f.Path, Module: pymodule.NameOf(f.Name), Doc: c.Doc}
-		var err error
-		if p.Acting, err = r.Callee(spec.CalleeAction, f.Name, false); err != nil {
-			return err
-		}
+		p := &spec.Plugin{Action: f.Name, Name: f.Name, Path: f.Path, Module: pymodule.NameOf(f.Name), Doc: c.Doc, Acting: acting}
 		if err := r.readPython(p, f.Shown); err != nil {
 			return err
 		}
@@ -79,7 +81,7 @@ func (r *Registry) readPython(p *spec.Plugin, shown string) error {
 		return err
 	}
 	p.Speaks, p.Version, p.Digest, p.Members, p.Documented = spec.SpeaksPython, r.places.Version, m.Digest, m.Members, m.Documented
-	p.GivesFacts = m.GivesFacts
+	p.GivesFacts = m.GivesFacts || givesFacts(p.Acting)
 	// Whether it can predict only the module knows: one that cannot says that it is skipped.
 	p.Check, p.Diff, p.Returns, p.Doc = spec.CheckFull, true, m.Returns, cmp.Or(m.Doc, p.Doc)
 	p.Pack = pymodule.Seal(p)
@@ -166,7 +168,13 @@ func (r *Registry) collectionModule(full string) (*spec.Action, error) {
 	if err != nil {
 		return nil, &spec.PluginError{Text: "the module " + name + " cannot be read: " + err.Error()}
 	}
-	if !pymodule.InPython(text) {
+	acting, err := r.Callee(spec.CalleeAction, r.search.Collections.Acting(name), false)
+	switch {
+	case err != nil:
+		return nil, err
+	case !pymodule.InPython(text) && acting != nil: // what is there is for those who read it
+		return r.newActing(full, acting).Declare()
+	case !pymodule.InPython(text):
 		return nil, &spec.PluginError{Text: "the module " + name + " is not written in Python with Ansible's libraries, and moon runs no others of collections"}
 	}
 	words := strings.SplitN(name, ".", 3)
@@ -176,10 +184,7 @@ func (r *Registry) collectionModule(full string) (*spec.Action, error) {
 	}
 	p := &spec.Plugin{
 		Action: full, Name: collection, Path: path, Module: pymodule.NameIn(collection, words[2]),
-		Doc: "A module of the collection " + collection + ".",
-	}
-	if p.Acting, err = r.Callee(spec.CalleeAction, r.search.Collections.Acting(name), false); err != nil {
-		return nil, err
+		Doc: "A module of the collection " + collection + ".", Acting: acting,
 	}
 	if err := r.readPython(p, name); err != nil {
 		return nil, err
@@ -196,15 +201,28 @@ func (r *Registry) actionPlugin(name string) (*spec.Action, error) {
 	if acting == nil {
 		return nil, &spec.PluginError{Text: "there is no action `" + name + "`"}
 	}
-	core, version := r.core.find()
-	if core == "" {
+	if core, _ := r.core.find(); core == "" {
 		return nil, pymodule.NoCore(name)
 	}
-	p := &spec.Plugin{
-		Action: name, Name: acting.Given, Path: acting.Path, Digest: acting.Digest, Version: version, Speaks: spec.SpeaksPython,
-		Check: spec.CheckFull, Diff: true, Doc: "An action plugin in Python.", Acting: acting, Brought: acting.Brought, Untrusted: acting.Untrusted,
+	return r.newActing(name, acting).Declare()
+}
+
+// newActing is what an action plugin does alone.
+func (r *Registry) newActing(name string, acting *spec.Callee) *spec.Plugin {
+	_, version := r.core.find()
+	return &spec.Plugin{
+		Action: name, Name: acting.Given, Version: version, Path: acting.Path, Digest: acting.Digest, Speaks: spec.SpeaksPython, Check: spec.CheckFull, Diff: true,
+		Doc: "An action plugin in Python.", Acting: acting, Brought: acting.Brought, Untrusted: acting.Untrusted, GivesFacts: givesFacts(acting),
 	}
-	return p.Declare()
+}
+
+// givesFacts reports whether the text of an action plugin, if there is one, says that it gives facts.
+func givesFacts(acting *spec.Callee) bool {
+	if acting == nil {
+		return false
+	}
+	text, err := readHead(acting.Path)
+	return err == nil && bytes.Contains(text, []byte("ansible_facts")) // what cannot be read fails when it is called
 }
 
 // readHead returns the beginning of a file: as much as says what it is.

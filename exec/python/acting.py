@@ -91,6 +91,8 @@ def connection_of(request, context):
     c.transport = c._load_name = request['connection']['transport']
     c.moon_options = {'pipelining': True, 'remote_user': None, 'host': context.remote_addr, 'remote_addr': context.remote_addr}
     c._shell.set_options(var_options={})
+    if request['connection']['becomes']:
+        c._shell.set_option('remote_tmp', '/var/tmp')  # whom a step becomes may have no home
     return c
 
 

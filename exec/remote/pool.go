@@ -459,7 +459,7 @@ func (l *Pool) Close() {
 func (l *Pool) reachOf(job *exec.Job) *exec.Reach {
 	at := *job
 	at.Action, at.Args, at.Raw = "", nil, nil
-	reach := &exec.Reach{Transport: "local", Address: "localhost", Run: func(ctx context.Context, line exec.Line) exec.Result {
+	reach := &exec.Reach{Transport: "local", Address: "localhost", Becomes: job.Become != nil, Run: func(ctx context.Context, line exec.Line) exec.Result {
 		return l.Local.RunLine(ctx, &at, line)
 	}}
 	if job.Host != nil {

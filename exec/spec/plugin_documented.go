@@ -49,11 +49,9 @@ func (a *Action) decodeDocumented(args map[string]any) (any, []Problem) {
 		values[name] = plainValue(v)
 	}
 	typed := &PluginArgs{Plugin: a.Plugin, Values: values}
-	// What the name is in the playbook may be an older one.
-	module := a.Plugin.Module[strings.LastIndex(a.Plugin.Module, ".")+1:]
-	problems := checkSearched(a.Plugin.Name+"."+module, values)
-	if a.Plugin.Documented == nil {
-		return typed, problems
+	var problems []Problem
+	if a.Plugin.Documented == nil || a.Plugin.takesOthers() {
+		return typed, nil
 	}
 	for _, wrong := range a.Plugin.Documented.Check(a.Name, values) {
 		problems = append(problems, Problem(wrong))
@@ -61,18 +59,10 @@ func (a *Action) decodeDocumented(args map[string]any) (any, []Problem) {
 	return typed, problems
 }
 
-// searching are collections whose modules have an action plugin next to them that only looks for files and renders templates before it
-// has the module do the rest. Arguments that leave nothing to look for are the module's alone.
-var searching = []string{"kubernetes.core.", "community.kubernetes."}
-
-// Searches reports whether the action plugin of a module, by its full name, does nothing but look for the files that arguments name.
-func Searches(full string) bool {
-	for _, of := range searching {
-		if name, ok := strings.CutPrefix(full, of); ok {
-			return name == "k8s" || strings.HasPrefix(name, "k8s_") || name == "helm" || strings.HasPrefix(name, "helm_")
-		}
-	}
-	return false
+// takesOthers reports whether arguments may be others than its text says: those of a module next to the playbook are what its action plugin
+// makes of the task's. In collections, the text is that of both.
+func (p *Plugin) takesOthers() bool {
+	return p.Acting != nil && !strings.HasPrefix(p.Module, "ansible_collections.")
 }
 
 // RendersTemplates reports whether an action is a module whose action plugin makes its `definition` of the files that `template` names.
@@ -81,30 +71,5 @@ func (a *Action) RendersTemplates() bool {
 		return false
 	}
 	module := a.Plugin.Module[strings.LastIndex(a.Plugin.Module, ".")+1:]
-	return module == "k8s" && Searches(a.Plugin.Name+"."+module)
-}
-
-// checkSearched finds arguments of such a module whose files its action plugin would look for.
-func checkSearched(full string, args map[string]any) (problems []Problem) {
-	if !Searches(full) {
-		return nil
-	}
-	if args["template"] != nil {
-		problems = append(problems, Problem{
-			"template", "`template` is rendered by an action plugin of the collection, and moon does that only for `k8s`, if the task has no `definition` and `template` no `{% %}`",
-			"render it for `definition`: \"{{ lookup('template', 'x.yml.j2') | from_yaml_all | list }}\"",
-		})
-	}
-	for _, field := range []string{"src", "kubeconfig", "local_path"} {
-		path, ok := args[field].(string)
-		if !ok || path == "" || strings.HasPrefix(path, "/") || strings.HasPrefix(path, "~") || strings.Contains(path, "://") {
-			continue
-		}
-		problems = append(problems, Problem{
-			field, "`" + field + "` must begin with /: an action plugin of the collection would look for " + nameValue(path) +
-				", and moon runs only the module",
-			"write the whole path, such as \"{{ role_path }}/files/" + path + "\"",
-		})
-	}
-	return problems
+	return module == "k8s" && (a.Plugin.Name == "kubernetes.core" || a.Plugin.Name == "community.kubernetes")
 }

@@ -193,6 +193,9 @@ func (p *planner) run() {
 	from := given.Reader{
 		Library: p.Library, Problems: p.Collector, Plan: p.plan, Options: &p.o, Secrets: p.secrets, Note: p.connector.NoteName,
 	}
+	if pb.Plays != nil {
+		from.Bind = p.bindings.Bind
+	}
 	p.names.Files = from.Files()
 	p.names.Extra = from.Extra()
 	var planTasks func()

@@ -22,6 +22,9 @@ type Reader struct {
 	Options  *plan.Options
 	Secrets  *secret.Set
 	Note     func(name string) // is given each name
+
+	// Bind gives a value a name where it may be a template, as in plays; nil: values from outside are data.
+	Bind func(name string, v playbook.Value, from string, at diag.Origin) vars.Binding
 }
 
 // Files are the variables of files.
@@ -67,8 +70,11 @@ func (g *Reader) readExtra(l *vars.Layer, text string) {
 		}
 		g.Note(kv.Key)
 		b := vars.Binding{Name: kv.Key, Value: kv.Value, From: "--extra-vars"}
-		if slices.Contains(g.Options.Values.Hidden, kv.Key) {
+		switch {
+		case slices.Contains(g.Options.Values.Hidden, kv.Key):
 			b.Value = value.Mark(g.Secrets, kv.Value, value.Every)
+		case g.Bind != nil:
+			b = g.Bind(kv.Key, playbook.Written(pos, kv.Value), b.From, diag.Origin{})
 		}
 		l.Add(b)
 	}
@@ -79,9 +85,13 @@ func (g *Reader) refuse(pos diag.Pos, text string) {
 		"--extra-vars %q is neither name=value nor a map", text)
 }
 
-// add puts the entries of a map into a layer as they are: values from outside are data, not templates.
+// add puts the entries of a map into a layer.
 func (g *Reader) add(l *vars.Layer, m playbook.Value, from string) {
 	for _, e := range m.Entries() {
+		if g.Bind != nil {
+			l.Add(g.Bind(e.Key, e.Value, from, e.Pos.Origin(nil)))
+			continue
+		}
 		g.Note(e.Key)
 		l.Add(vars.Binding{
 			Name: e.Key, Value: plan.Taken(e.Value, g.Plan.Dialect), From: from,
