@@ -194,12 +194,12 @@ func (r *Renderer) template(v playbook.Value) any {
 	if v.Secret() {
 		return r.kept(value.Mark(r.Engine.Secrets, result.Value, value.Every))
 	}
-	return r.kept(r.spelt(result.Value))
+	return r.kept(r.asText(result.Value))
 }
 
-// spelt is what a template has given, as it is wanted.
-func (r *Renderer) spelt(v any) any {
-	if !r.Spells {
+// asText is what a template has given, as it is wanted.
+func (r *Renderer) asText(v any) any {
+	if !r.NumbersAsText {
 		return v
 	}
 	if v == nil {

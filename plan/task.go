@@ -61,8 +61,8 @@ func (k *Task) Values(r *Renderer, args []Arg, home string, prefix string, each 
 	m := make(map[string]any, len(args))
 	left := false
 	if g := k.Action.Plugin; g != nil {
-		defer func(before bool) { r.Spells = before }(r.Spells)
-		r.Spells = g.Spells()
+		defer func(before bool) { r.NumbersAsText = before }(r.NumbersAsText)
+		r.NumbersAsText = g.NumbersAsText()
 	}
 	for _, g := range args {
 		each(prefix + g.Name)
@@ -163,7 +163,7 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 			return v
 		}
 	case spec.Paths:
-		return absolutePaths(r.Value(g.Value), func(path string) string { return k.Resolve(path, home) })
+		return source.ResolveEach(value.Plain(r.Value(g.Value)), func(path string) string { return k.Resolve(path, home) })
 	case spec.Strings:
 		if g.Value.Kind() == playbook.List {
 			list := make([]any, 0, g.Value.Len())
@@ -189,29 +189,6 @@ func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(strin
 	default:
 	}
 	return value.Plain(r.Value(g.Value))
-}
-
-// absolutePaths resolves a list of paths, or one text with commas between them. What is open stays open.
-func absolutePaths(v any, resolve func(string) string) any {
-	var items []any
-	switch v := value.Plain(v).(type) {
-	case []any:
-		items = v
-	case string:
-		for path := range strings.SplitSeq(v, ",") {
-			items = append(items, strings.TrimSpace(path))
-		}
-	default:
-		return v
-	}
-	paths := make([]any, len(items))
-	for i, item := range items {
-		paths[i] = item
-		if text, ok := item.(string); ok && text != "" {
-			paths[i] = resolve(text)
-		}
-	}
-	return paths
 }
 
 // scalar renders a value that is text, number or boolean to text, which may have to be unchanged; open text stays open. Anything

@@ -78,22 +78,22 @@ type Rendering struct {
 // Renderer turns values as written into plain data. It collects what is still unknown and reports every mistake at
 // its place.
 type Renderer struct {
-	Engine  *eval.Engine
-	Env     value.Env
-	Report  func(diag.Diagnostic)                  // may be nil
-	Facts   *vars.FactUsage                        // what is used of the facts; nil when running
-	Marks   bool                                   // what is secret stays marked, because the value becomes that of a name
-	Lenient bool                                   // an undefined name is no mistake: the step will not run
-	Idle    bool                                   // nor is anything else that shows only when a text is rendered
-	Guards  []string                               // names whose absence the step's condition provides for
-	MayFail bool                                   // the step may fail for an undefined name: ignore_errors or a rescue provide for it
-	Unsure  bool                                   // the run decides the step's condition: an undefined name fails it only if that holds
-	InTurn  bool                                   // of plays: a condition counts only if those before it hold
-	Spells  bool                                   // numbers that templates give are text
-	Unread  bool                                   // a file that may give names could not be read
-	Settled map[string]any                         // keys of the task whose values are not those that are written: the run has found them
-	Lack    func(v playbook.Value, e *value.Error) // is given what is undefined; may be nil
-	Chain   []string
+	Engine        *eval.Engine
+	Env           value.Env
+	Report        func(diag.Diagnostic)                  // may be nil
+	Facts         *vars.FactUsage                        // what is used of the facts; nil when running
+	Marks         bool                                   // what is secret stays marked, because the value becomes that of a name
+	Lenient       bool                                   // an undefined name is no mistake: the step will not run
+	Idle          bool                                   // nor is anything else that shows only when a text is rendered
+	Guards        []string                               // names whose absence the step's condition provides for
+	MayFail       bool                                   // the step may fail for an undefined name: ignore_errors or a rescue provide for it
+	Unsure        bool                                   // the run decides the step's condition: an undefined name fails it only if that holds
+	InTurn        bool                                   // of plays: a condition counts only if those before it hold
+	NumbersAsText bool                                   // of what templates give
+	Unread        bool                                   // a file that may give names could not be read
+	Settled       map[string]any                         // keys of the task whose values are not those that are written: the run has found them
+	Lack          func(v playbook.Value, e *value.Error) // is given what is undefined; may be nil
+	Chain         []string
 
 	Ordered map[string]any // of set_fact: its values before their maps lose their order
 

@@ -289,6 +289,9 @@ func (a answer) toResult(c *exec.PluginCall) exec.Result {
 		if a.Msg == "" {
 			r.Detail = "by its plugin"
 		}
+		if speaks := c.Args.Plugin.Speaks; speaks == spec.SpeaksPython || speaks == spec.SpeaksFile { // plays register what a module said of it
+			r.Fields["skipped"] = true
+		}
 	case statusUnknown:
 		r.Outcome, r.Class, r.Error = events.Failed, fault.Fatal, "the plugin does not know how it went: "+a.Msg
 	}

@@ -315,10 +315,10 @@ func (r *Registry) Has(name string) (string, bool) {
 	return bare, ok || r.acts(bare)
 }
 
-// acts reports whether there is an action plugin of a name. What is wrong with it is said when it is used.
+// acts reports whether there is an action plugin of a name.
 func (r *Registry) acts(name string) bool {
 	acting, err := r.Callee(spec.CalleeAction, name, false)
-	return acting != nil || err != nil
+	return acting != nil && err == nil // an error is that of a collection that is not there, which is said of modules
 }
 
 // Names implements plan.Plugins.

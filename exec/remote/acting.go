@@ -23,7 +23,7 @@ func act(ctx context.Context, job *exec.Job, reach *exec.Reach, run func(context
 	away := job.Host != nil || job.Become != nil
 	switch {
 	case job.Background != nil:
-		return fail("async is not supported for this task, whose work an action plugin does; remove `async`")
+		return fail("what an action plugin does cannot be a job in the background")
 	case away && (job.Creates+job.Removes+job.Unless+job.OnlyIf != "" || job.Incremental != nil):
 		return fail("a step whose work an action plugin does cannot have `creates`, `removes`, `unless`, `onlyif` or `sources` elsewhere: test for it in a step before")
 	}

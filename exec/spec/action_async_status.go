@@ -48,5 +48,5 @@ var attended = []string{
 
 // KeptApart reports whether an action can be carried out without the process that has started it, as a job in the background.
 func KeptApart(a *Action) bool {
-	return a == nil || !a.Inward && !slices.Contains(attended, a.Name) && (a.Plugin == nil || a.Plugin.Where != OnController)
+	return a == nil || !a.Inward && !slices.Contains(attended, a.Name) && (a.Plugin == nil || a.Plugin.Where != OnController && a.Plugin.Acting == nil)
 }

@@ -193,19 +193,17 @@ func (p *planner) run() {
 	from := given.Reader{
 		Library: p.Library, Problems: p.Collector, Plan: p.plan, Options: &p.o, Secrets: p.secrets, Note: p.connector.NoteName,
 	}
-	if pb.Plays != nil {
-		from.Bind = p.bindings.Bind
-	}
-	p.names.Files = from.Files()
-	p.names.Extra = from.Extra()
 	var planTasks func()
 	if pb.Plays != nil {
+		from.Bind = p.bindings.Bind
+		p.names.Files, p.names.Extra = from.Read()
 		p.beginPlays(pb)
 		planTasks = func() {
 			orphan := onPlaysHost(p, pb)
 			p.planAllPlays(pb, root, func(late bool) { p.planOrphans(c, orphan, late) })
 		}
 	} else {
+		p.names.Files, p.names.Extra = from.Read()
 		c.scene = p.sceneOfSteps(sceneOf{dir: c.dir})
 		p.rootVars(pb, c)
 		planTasks = func() {

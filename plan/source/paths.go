@@ -31,3 +31,26 @@ func ResolvePath(path, dir, home string) string {
 	}
 	return path
 }
+
+// ResolveEach resolves a list of paths, or one text with commas between them. What is open stays open.
+func ResolveEach(v any, resolve func(string) string) any {
+	var items []any
+	switch v := v.(type) {
+	case []any:
+		items = v
+	case string:
+		for path := range strings.SplitSeq(v, ",") {
+			items = append(items, strings.TrimSpace(path))
+		}
+	default:
+		return v
+	}
+	paths := make([]any, len(items))
+	for i, item := range items {
+		paths[i] = item
+		if text, ok := item.(string); ok && text != "" {
+			paths[i] = resolve(text)
+		}
+	}
+	return paths
+}

@@ -27,8 +27,10 @@ type Reader struct {
 	Bind func(name string, v playbook.Value, from string, at diag.Origin) vars.Binding
 }
 
-// Files are the variables of files.
-func (g *Reader) Files() *vars.Layer {
+// Read gives the variables of files, and those that count above all others: single ones, and files of them.
+func (g *Reader) Read() (files, extra *vars.Layer) { return g.files(), g.extra() }
+
+func (g *Reader) files() *vars.Layer {
 	l := &vars.Layer{}
 	for _, file := range g.Options.Values.Files {
 		g.readFile(file, "--vars-file", l, diag.Pos{File: "--vars-file " + file})
@@ -36,8 +38,7 @@ func (g *Reader) Files() *vars.Layer {
 	return l
 }
 
-// Extra are single variables, and files that count as they do.
-func (g *Reader) Extra() *vars.Layer {
+func (g *Reader) extra() *vars.Layer {
 	l := &vars.Layer{}
 	for _, text := range g.Options.Values.Extra {
 		g.readExtra(l, text)

@@ -191,26 +191,11 @@ func (l *Library) NoModule(t *playbook.Task, in, chain []string) diag.Diagnostic
 		return d
 	}
 	if d.Message, d.Hint = l.whyNoModule(t.ActionKey, in); d.Message == "" {
-		d.Message, d.Hint = whyOnlyAction(l, t.ActionKey)
-	}
-	if d.Message == "" {
 		d.Message = fmt.Sprintf("there is no module `%s`", t.ActionKey)
 		d.Hint = cmp.Or(t.Slip, "`moon actions` lists the actions; a plugin or a module in library/ can bring more")
 	}
 	return d
 }
-
-// whyOnlyAction says that a name is that of an action plugin next to the playbook, which needs no module. It is "" if it is not.
-func whyOnlyAction(l *Library, key string) (why, hint string) {
-	path := filepath.Join(l.plan.Root, "action_plugins", key+".py")
-	if info, err := l.disk.Stat(path); strings.ContainsAny(key, "/.") || err != nil || !info.Mode().IsRegular() {
-		return "", ""
-	}
-	return fmt.Sprintf("moon cannot run `%s`, an action plugin in Python: %s", key, l.ShowPath(path)), noActionPlugins
-}
-
-// noActionPlugins is the way out of an action plugin, which runs within Ansible and has Ansible's own objects in its hands.
-const noActionPlugins = "write a module of that name into library/, or the steps that it does"
 
 // whyNoModule says why a name of a module means nothing where these collections are searched, and what to do. It is "" if they do not know
 // the name either.
@@ -241,9 +226,6 @@ func (l *Library) whyNoModule(key string, in []string) (why, hint string) {
 		case len(missing.Trail) > 1:
 			return missing.Error(), ""
 		case missing.In != nil && len(names) == 1 && missing.In.Name != collection.Builtin:
-			if path, ok := missing.In.Plugin(collection.Action, strings.TrimPrefix(missing.Name, missing.In.Name+".")); ok {
-				return fmt.Sprintf("moon cannot run `%s`, an action plugin in Python: %s", key, l.ShowPath(path)), noActionPlugins
-			}
 			return fmt.Sprintf("there is no module `%s`", key), l.suggestCollection(missing.In.Name)
 		}
 	}

@@ -153,6 +153,13 @@ func (p *Policy) fillAsync(s *plan.Step, k *plan.Task, r *plan.Renderer) {
 	if job.Limit <= 0 {
 		return
 	}
+	if k.Action != nil && k.Action.Plugin != nil && k.Action.Plugin.Acting != nil && job.Poll > 0 {
+		// Its action plugin runs here anyway, so a job that is waited for is a limit of time.
+		if s.Timeout == 0 || job.Limit < s.Timeout {
+			s.Timeout = job.Limit
+		}
+		return
+	}
 	s.Async = &job
 	refuse := func(hint, message string) {
 		p.Errorf(t.Async.Pos(), utf8.RuneCountInString(t.Async.Text()), r.Chain, hint, "%s", message)

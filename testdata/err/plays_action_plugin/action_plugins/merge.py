@@ -1,1 +1,0 @@
-from ansible.plugins.action import ActionBase
