@@ -87,9 +87,11 @@ func (p *Plugin) Fact() string { return strings.NewReplacer(".", "_", "-", "_").
 // NeedsPython reports whether the machine of a step must have Python for it.
 func (p *Plugin) NeedsPython() bool { return p.Speaks == SpeaksPython }
 
-// NumbersAsText reports whether numbers that templates give its arguments are text. Before 2.19, Ansible made text of what all templates gave but
-// lists, maps and truths; modules make numbers of it again, and action plugins have it as it is.
-func (p *Plugin) NumbersAsText() bool { return p.Acting != nil && semver.Compare("v"+p.Version, "v2.19") < 0 }
+// NumbersAsText reports whether numbers that templates give its arguments are text. Before 2.19, Ansible made text of whatever a template
+// gave but lists, maps and truths; modules make numbers of it again, and action plugins take it as it is.
+func (p *Plugin) NumbersAsText() bool {
+	return p.Acting != nil && semver.Compare("v"+p.Version, "v2.19") < 0
+}
 
 // Brief is the plugin as the side that carries out a call needs it, which may have what it runs already.
 func (p *Plugin) Brief() *Plugin {
