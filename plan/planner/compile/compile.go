@@ -35,7 +35,8 @@ type Compiler struct {
 	facts    *vars.FactUsage
 	plugins  plan.Plugins
 	compiled map[*playbook.Task]*plan.Compiled
-	reading  *plan.Compiled // the task whose arguments are read
+	reading  *plan.Compiled  // the task whose arguments are read
+	shadowed map[string]bool // names of plugins, false once one has been warned of; nil before the first action
 }
 
 // form is what differs between the steps of a playbook and the tasks of its plays.
@@ -225,6 +226,7 @@ func (c *Compiler) declaration(k *plan.Compiled, chain []string) *spec.Action {
 				"`%s` belongs to plays", t.ActionKey)
 			return nil
 		}
+		c.warnShadowed(t, chain)
 		return a
 	}
 	if a, ok := c.plan.Declared[t.Action]; ok {

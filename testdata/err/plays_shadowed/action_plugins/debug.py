@@ -1,0 +1,5 @@
+from ansible.plugins.action import ActionBase
+
+
+class ActionModule(ActionBase):
+    pass
