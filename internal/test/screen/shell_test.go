@@ -47,7 +47,7 @@ func TestMouseOnScreen(t *testing.T) {
 	c := fakes.OpenTerminal(t, 100, 30, nil, "tui", "testdata/playbooks/devbox/playbook.yml", "-e", "target="+t.TempDir())
 	c.See("REVIEW")
 	c.Press("M", "  mouse ")
-	c.Press("\x1b[<0;80;2M\x1b[<0;80;2m", "Select a step to see what it")
+	c.Press("\x1b[<0;80;2M\x1b[<0;80;2m", "Preview (not applied yet)")
 	c.Press("q")
 	if code, left := c.End(); code != 3 {
 		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
