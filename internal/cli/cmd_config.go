@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+
 	"github.com/alecthomas/kong"
 
 	"moon/internal/cli/settings"
@@ -24,7 +26,13 @@ says so. docs/config.md has all settings.
 
   moon config
   moon config site.yml --forks 4
+  moon config forks
   moon config --path`
 }
 
-func (c *configCmd) Run(ctx *kong.Context, r *settings.Resolver) error { return r.List(ctx, c.Listing) }
+func (c *configCmd) Run(ctx *kong.Context, r *settings.Resolver) error {
+	if _, err := os.Stat(c.Playbook); err != nil && c.Playbook != "" && c.Playbook != "-" {
+		c.Listing.Only = c.Playbook
+	}
+	return r.List(ctx, c.Listing)
+}

@@ -23,6 +23,8 @@ import (
 type Listing struct {
 	Format string `enum:"text,json" default:"text" env:"-" help:"text or json."`
 	Path   bool   `env:"-" help:"Print only the paths of the files: your own, and those of the project that are there."`
+
+	Only string `kong:"-"` // the name of the one that is asked for; "": all
 }
 
 // setting is one with what holds, and why.
@@ -52,7 +54,12 @@ func (r *Resolver) List(ctx *kong.Context, how Listing) error {
 	}
 	var list []setting
 	for _, s := range config.Settings() {
-		list = append(list, r.holds(ctx, s, set))
+		if how.Only == "" || how.Only == s.Name {
+			list = append(list, r.holds(ctx, s, set))
+		}
+	}
+	if len(list) == 0 {
+		return app.Usage("%s is neither a playbook nor a setting; moon config lists the settings", how.Only)
 	}
 	if how.Format == "json" {
 		enc := json.NewEncoder(r.call.Doc)
