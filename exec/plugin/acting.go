@@ -66,6 +66,22 @@ func (a *acting) noteFound(host, python string) {
 	a.python[host] = python
 }
 
+// lookForPython finds what runs modules on the machine of the step, where moon's own modules find it, if the playbook does not say. A result
+// ends the step.
+func (a *acting) lookForPython(ctx context.Context, c *exec.PluginCall, host string) *exec.Result {
+	if c.Details != nil && c.Details.Python != "" || a.found(host) != "" {
+		return nil
+	}
+	r := c.Reach.Run(ctx, exec.Line{Command: lookForPython()})
+	if r.Outcome != events.OK {
+		return &r
+	}
+	text, _ := r.Fields["stdout"].([]byte)
+	path, _, _ := strings.Cut(string(text), "\n") // without one, Ansible looks for it
+	a.noteFound(host, path)
+	return nil
+}
+
 // run has an action plugin do the work of the call. It runs here, in a process of Ansible's; what it does with the step's machine goes
 // over the way that the call has, and what it asks of variables is answered as a template would be.
 func (a *acting) run(ctx context.Context, c *exec.PluginCall, root string, python ActingPython) exec.Result {
@@ -86,6 +102,9 @@ func (a *acting) run(ctx context.Context, c *exec.PluginCall, root string, pytho
 	host := c.HostName
 	if c.Details != nil && c.Details.Host != "" {
 		host = c.Details.Host
+	}
+	if r := a.lookForPython(ctx, c, host); r != nil {
+		return *r
 	}
 	request, err := actingRequest(c, names, root, a.found(host))
 	if err != nil {

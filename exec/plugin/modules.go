@@ -173,12 +173,6 @@ type discovered struct {
 	path string
 }
 
-// pythons are where Python is looked for: that of the system comes first, as it has the libraries of package managers.
-var pythons = []string{
-	"/usr/bin/python3", "/usr/libexec/platform-python", "python3", "/usr/local/bin/python3", "/opt/homebrew/bin/python3", "python3.14",
-	"python3.13", "python3.12", "python3.11", "python3.10", "python3.9", "python3.8", "python3.7", "python3.6", "/usr/bin/python", "python",
-}
-
 // pythonOf is what runs a module in Python: the interpreter that the playbook has chosen, or the one of this machine.
 func (h *Host) pythonOf(c *exec.PluginCall) ([]string, error) {
 	if c.Details != nil && c.Details.Python != "" {
