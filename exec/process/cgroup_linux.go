@@ -63,14 +63,24 @@ func newCgroups(run string) *cgroups {
 		return &cgroups{}
 	}
 	g := &cgroups{own: own, dir: filepath.Join(own, cgroupName(run))}
-	if err := os.Mkdir(g.dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return &cgroups{}
+	var ok bool
+	// Until it is locked, another moon that tidies up takes it for forsaken.
+	for range 20 {
+		if err := os.Mkdir(g.dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return &cgroups{}
+		}
+		if g.lock, ok = lockDir(g.dir); ok {
+			if isAt(g.lock, g.dir) {
+				break
+			}
+			_ = syscall.Close(g.lock)
+			ok = false
+		}
+		time.Sleep(time.Millisecond)
 	}
-	fd, ok := lockDir(g.dir)
 	if !ok {
 		return &cgroups{}
 	}
-	g.lock = fd
 	// Each run tidies up after those that were killed; the lock says who is alive.
 	removeForsaken(own)
 	return g
@@ -91,6 +101,12 @@ func lockDir(dir string) (fd int, ok bool) {
 		return -1, false
 	}
 	return fd, true
+}
+
+// isAt reports whether an open directory is still the one at a path.
+func isAt(fd int, path string) bool {
+	var open, there unix.Stat_t
+	return unix.Fstat(fd, &open) == nil && unix.Stat(path, &there) == nil && open.Ino == there.Ino && open.Dev == there.Dev
 }
 
 // removeForsaken removes the groups of runs whose moon was killed, as far as nothing is left in them.
