@@ -138,7 +138,7 @@ func TestTemplateErrors(t *testing.T) {
 		{"{{ [1, 'a'] | sort }}", "filter `sort` cannot compare a string with a number", "turn the string into a number with `| int` or `| float`", "sort", value.TypeError},
 		{"{{ 'a' | password_hash }}", "filter `password_hash` needs a salt", "give one that is kept, such as `| password_hash('sha512', salt)`: one that is made up would change the password with every run", "password_hash", value.TypeError},
 		{"{{ 'a' | password_hash('sha512', 'ü') }}", "filter `password_hash` needs a salt of at most 16 letters, digits, dots and slashes", "", "password_hash", value.TypeError},
-		{"{{ 'a' | password_hash('md5', 'x') }}", "filter `password_hash` knows sha512, sha256 and yescrypt, not `md5`", "", "password_hash", value.TypeError},
+		{"{{ 'a' | password_hash('des', 'x') }}", "filter `password_hash` knows sha512, sha256, yescrypt, blowfish and md5, not `des`", "", "password_hash", value.TypeError},
 		{"{{ 'a' | password_hash('sha512', 'x', rounds=10) }}", "filter `password_hash` needs between 1000 and 5000000 rounds", "", "password_hash", value.TypeError},
 		{"{{ 'a' | password_hash('yescrypt', 'abcde') }}", "filter `password_hash` needs a salt of 4, 8, 12 or 16 letters with yescrypt", "", "password_hash", value.TypeError},
 		{"{{ name is failed }}", "test `failed` needs the result of a step, not a string", "name a registered result", "failed", value.TypeError},

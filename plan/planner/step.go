@@ -106,7 +106,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	f.At("vars")
 	idle := s.Excluded || s.Prediction == plan.WillSkip
 	unsure := c.play != nil && !v.Known && !r.Failed
-	p.RefuseAction(k, idle, unsure, func() diag.Diagnostic { return p.NoModule(t, c.collections, c.chain) })
+	p.RefuseAction(k, idle, unsure, func(t *playbook.Task) diag.Diagnostic { return p.NoModule(t, c.collections, c.chain) })
 	if !idle {
 		renderVars(false)
 	}

@@ -34,7 +34,7 @@ func dataFilters() map[string]*Filter {
 		"b64encode":     {Params: jinja.Takes("encoding?"), Run: filterB64Encode},
 		"b64decode":     {Params: jinja.Takes("encoding?"), Run: filterB64Decode},
 		"hash":          {Params: jinja.Takes("hashtype?"), Run: func(c *call.Input) (any, error) { return digest(c, c.ArgText(0, "sha1")) }},
-		"password_hash": {Params: jinja.Takes("hashtype? salt? salt_size? rounds?"), Run: filterPasswordHash},
+		"password_hash": {Params: jinja.Takes("hashtype? salt? salt_size? rounds? ident?"), Run: filterPasswordHash},
 		"combine":       {Params: jinja.Takes("* recursive? list_merge?"), Run: filterCombine},
 		"dict2items":    {Params: jinja.Takes("key_name? value_name?"), Run: filterDictToItems},
 		"items2dict":    {Params: jinja.Takes("key_name? value_name?"), Run: filterItemsToDict},

@@ -471,10 +471,10 @@ func (c *Compiler) misfit(words string, d diag.Diagnostic) {
 // RefuseAction says that a task may run whose action cannot be used, or is not known, if so: absent says what is wrong then. Roles have
 // tasks for machines of other kinds: where one is left out that does not matter, and where its condition is open it is left to the run, in
 // which the task fails if it is reached. A name that nobody knows and that is near to another is a slip, and a mistake of the text anyway.
-func (c *Compiler) RefuseAction(k *plan.Task, idle, unsure bool, absent func() diag.Diagnostic) {
+func (c *Compiler) RefuseAction(k *plan.Task, idle, unsure bool, absent func(*playbook.Task) diag.Diagnostic) {
 	wrong, slip := k.Refused, false
 	if k.Src.Absent && (!idle || k.Src.Slip != "") {
-		d := absent()
+		d := absent(k.Src)
 		wrong, slip = &d, k.Src.Slip != "" && d.Hint == k.Src.Slip
 	}
 	switch {
@@ -484,6 +484,17 @@ func (c *Compiler) RefuseAction(k *plan.Task, idle, unsure bool, absent func() d
 		own.Unfit, own.Words = diag.List{*wrong}, ""
 		k.Compiled = &own
 	default:
+		c.problems.Report(*wrong)
+	}
+	if k.Undo == nil || idle {
+		return
+	}
+	wrong = k.Undo.Refused // nothing provides for the failure of what reverses a step
+	if k.Undo.Src.Absent {
+		d := absent(k.Undo.Src)
+		wrong = &d
+	}
+	if wrong != nil {
 		c.problems.Report(*wrong)
 	}
 }
