@@ -394,7 +394,7 @@ func TestAttachedReplans(t *testing.T) {
 	one.Press("A", "3 approved")
 	one.Press("c", "PAUSED")
 	edited("- name: first\n  shel: echo first >> log\n")
-	one.Press("E", "shel")
+	one.Press("E", "unknown action or key `shel`") // no less: `shel` alone is in the words of the step
 	owner.See("PAUSED", "third")
 	one.Press("\x1b", "retry this step") // which the mistake covers: a key right behind the escape would be another key
 	edited("- name: first\n  shell: echo first >> log\n- name: second\n  shell: echo right >> log\n- name: third\n  shell: echo third >> log\n- name: fourth\n  shell: echo fourth >> log\n")
