@@ -166,6 +166,7 @@ type Line struct {
 
 // Reach is the way to the machine of a step, for what does the step's work where moon runs.
 type Reach struct {
+	Machine   string // its name in the inventory; "": that of moon
 	Transport string // ssh, local, or what else leads there
 	Address   string
 	Becomes   bool // the step is another user's than the one that is logged in, who may have no home

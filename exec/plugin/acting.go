@@ -35,7 +35,7 @@ type acting struct {
 	slots chan struct{} // has room for those that run at once: each is a process with all of Ansible in it
 
 	mu     sync.Mutex
-	python map[string]string // that Ansible has found, by the host in the inventory
+	python map[string]string // that was found, by machine
 }
 
 func (a *acting) begin(ctx context.Context) (end func(), ok bool) {
@@ -51,25 +51,25 @@ func (a *acting) begin(ctx context.Context) (end func(), ok bool) {
 	}
 }
 
-func (a *acting) found(host string) string {
+func (a *acting) found(machine string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.python[host]
+	return a.python[machine]
 }
 
-func (a *acting) noteFound(host, python string) {
+func (a *acting) noteFound(machine, python string) {
 	if python == "" {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.python[host] = python
+	a.python[machine] = python
 }
 
 // lookForPython finds what runs modules on the machine of the step, where moon's own modules find it, if the playbook does not say. A result
 // ends the step.
-func (a *acting) lookForPython(ctx context.Context, c *exec.PluginCall, host string) *exec.Result {
-	if c.Details != nil && c.Details.Python != "" || a.found(host) != "" {
+func (a *acting) lookForPython(ctx context.Context, c *exec.PluginCall) *exec.Result {
+	if c.Details != nil && c.Details.Python != "" || a.found(c.Reach.Machine) != "" {
 		return nil
 	}
 	r := c.Reach.Run(ctx, exec.Line{Command: lookForPython()})
@@ -78,7 +78,7 @@ func (a *acting) lookForPython(ctx context.Context, c *exec.PluginCall, host str
 	}
 	text, _ := r.Fields["stdout"].([]byte)
 	path, _, _ := strings.Cut(string(text), "\n") // without one, Ansible looks for it
-	a.noteFound(host, path)
+	a.noteFound(c.Reach.Machine, path)
 	return nil
 }
 
@@ -99,14 +99,10 @@ func (a *acting) run(ctx context.Context, c *exec.PluginCall, root string, pytho
 		return c.Stopped(ctx)
 	}
 	defer end()
-	host := c.HostName
-	if c.Details != nil && c.Details.Host != "" {
-		host = c.Details.Host
-	}
-	if r := a.lookForPython(ctx, c, host); r != nil {
+	if r := a.lookForPython(ctx, c); r != nil {
 		return *r
 	}
-	request, err := actingRequest(c, names, root, a.found(host))
+	request, err := actingRequest(c, names, root, a.found(c.Reach.Machine))
 	if err != nil {
 		return c.Failed(ctx, err)
 	}
@@ -131,7 +127,7 @@ func (a *acting) run(ctx context.Context, c *exec.PluginCall, root string, pytho
 	if err := json.Unmarshal(text, &aside); err != nil {
 		return failedResult("%s %s", namePlugin(c.Args.Plugin), err)
 	}
-	a.noteFound(host, aside.Python)
+	a.noteFound(c.Reach.Machine, aside.Python)
 	r := said.toResult(c)
 	r.Warnings = append(aside.Warned, r.Warnings...)
 	return r

@@ -62,9 +62,7 @@ func (r *Registry) Callee(kind, name string, own bool) (*spec.Callee, error) {
 	if found, ok := c.found[key]; ok {
 		return found, nil
 	}
-	if c.own == nil {
-		r.listCallees()
-	}
+	r.listCallees(kind)
 	found, err := r.findCallee(kind, name, own)
 	if err != nil {
 		return nil, err
@@ -81,42 +79,55 @@ func (r *Registry) Callees(kind string) (names []string) {
 	c := &r.callees
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.own == nil {
-		r.listCallees()
-	}
+	r.listCallees(kind)
 	for _, f := range slices.Concat(c.own[kind], c.roles[kind]) {
 		names = append(names, r.readCallees(kind, f)...)
 	}
 	return names
 }
 
-// listCallees notes which files there are. The order is that in which Ansible takes them: the directories of the playbook, then those that
-// settings name, each with its directories before it, and each in the order of the names.
-func (r *Registry) listCallees() {
+// stems are the names of the files of a kind, next to the playbook, in roles and where settings say.
+func (r *Registry) stems(kind string) (names []string) {
 	c := &r.callees
-	c.own, c.roles, c.read = map[string][]*calleeFile{}, map[string][]*calleeFile{}, map[string]*calleeFile{}
-	for kind := range calleeKinds {
-		var dirs []string
-		if r.search.Beside != "" {
-			dirs = append(dirs, filepath.Join(r.search.Beside, kind+"_plugins"))
-		}
-		for _, dir := range r.search.Ansible.Callees[kind] {
-			for _, pattern := range []string{"*", "*/*"} {
-				below, _ := filepath.Glob(filepath.Join(globEscape(dir), pattern)) // the pattern is right
-				dirs = append(dirs, below...)
-			}
-			dirs = append(dirs, dir)
-		}
-		c.own[kind] = r.filesIn(dirs)
-		dirs = nil
-		for _, in := range r.roleDirs {
-			roles, _ := os.ReadDir(in) // most playbooks have none
-			for _, role := range roles {
-				dirs = append(dirs, filepath.Join(in, role.Name(), kind+"_plugins"))
-			}
-		}
-		c.roles[kind] = r.filesIn(dirs)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r.listCallees(kind)
+	for _, f := range slices.Concat(c.own[kind], c.roles[kind]) {
+		names = append(names, f.stem)
 	}
+	return names
+}
+
+// listCallees notes which files there are of a kind, when it is first asked for. The order is that in which Ansible takes them: the
+// directories of the playbook, then those that settings name, each with its directories before it, and each in the order of the names.
+func (r *Registry) listCallees(kind string) {
+	c := &r.callees
+	if _, listed := c.own[kind]; listed {
+		return
+	}
+	if c.own == nil {
+		c.own, c.roles, c.read = map[string][]*calleeFile{}, map[string][]*calleeFile{}, map[string]*calleeFile{}
+	}
+	var dirs []string
+	if r.search.Beside != "" {
+		dirs = append(dirs, filepath.Join(r.search.Beside, kind+"_plugins"))
+	}
+	for _, dir := range r.search.Ansible.Callees[kind] {
+		for _, pattern := range []string{"*", "*/*"} {
+			below, _ := filepath.Glob(filepath.Join(globEscape(dir), pattern)) // the pattern is right
+			dirs = append(dirs, below...)
+		}
+		dirs = append(dirs, dir)
+	}
+	c.own[kind] = r.filesIn(dirs)
+	dirs = nil
+	for _, in := range r.roleDirs {
+		roles, _ := os.ReadDir(in) // most playbooks have none
+		for _, role := range roles {
+			dirs = append(dirs, filepath.Join(in, role.Name(), kind+"_plugins"))
+		}
+	}
+	c.roles[kind] = r.filesIn(dirs)
 }
 
 // filesIn are the files of directories, of each name the first one.

@@ -36,12 +36,21 @@ func (c *core) find() (dir, version string) {
 }
 
 // module is the file of one of its modules.
-func (c *core) module(name string) (path string, ok bool) {
+func (c *core) module(name string) (path string, ok bool) { return c.file("modules", name) }
+
+// acts reports whether it has an action plugin of a name.
+func (c *core) acts(name string) bool {
+	_, ok := c.file(filepath.Join("plugins", "action"), name)
+	return ok
+}
+
+// file is a file in one of its directories, by what it is called there.
+func (c *core) file(in, name string) (path string, ok bool) {
 	dir, _ := c.find()
 	if dir == "" || name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
 		return "", false
 	}
-	path = filepath.Join(dir, "modules", name+".py")
+	path = filepath.Join(dir, in, name+".py")
 	info, err := os.Stat(path)
 	return path, err == nil && info.Mode().IsRegular()
 }

@@ -315,10 +315,14 @@ func (r *Registry) Has(name string) (string, bool) {
 	return bare, ok || r.acts(bare)
 }
 
-// acts reports whether there is an action plugin of a name.
+// acts reports whether there is an action plugin of a name. It is asked about every key that may be an action, so where a file of that
+// name tells, nothing is read.
 func (r *Registry) acts(name string) bool {
-	acting, err := r.Callee(spec.CalleeAction, name, false)
-	return acting != nil && err == nil // an error is that of a collection that is not there, which is said of modules
+	if strings.Contains(name, ".") {
+		acting, err := r.Callee(spec.CalleeAction, name, false)
+		return acting != nil && err == nil // an error is that of a collection that is not there, which is said of modules
+	}
+	return slices.Contains(r.stems(spec.CalleeAction), name) || r.core.acts(name)
 }
 
 // Names implements plan.Plugins.

@@ -463,7 +463,7 @@ func (l *Pool) reachOf(job *exec.Job) *exec.Reach {
 		return l.Local.RunLine(ctx, &at, line)
 	}}
 	if job.Host != nil {
-		reach.Transport, reach.Address = "ssh", cmp.Or(job.Host.Address, job.Host.Name)
+		reach.Machine, reach.Transport, reach.Address = job.Host.Name, "ssh", cmp.Or(job.Host.Address, job.Host.Name)
 	}
 	if !l.runsHere(&at) {
 		reach.Run = func(ctx context.Context, line exec.Line) exec.Result {
