@@ -2,6 +2,7 @@
 # its host goes through moon, which has the connection: Ansible's own code starts modules there, and only how it reaches the host is of here.
 import contextlib
 import shlex
+import signal
 
 CHUNK = 4 << 20  # bytes of a file at a time, as they go through moon
 
@@ -183,12 +184,23 @@ def run_plugin(plugin, variables):
     return result
 
 
+def end_with(parent):
+    """Ends this process when its parent does, as that ends with moon: a step that is lost must not go on by itself."""
+    with contextlib.suppress(ImportError, OSError, AttributeError):  # where there is no such thing, it ends when it next asks
+        import ctypes
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
 def act_apart(request):
     """Does it in a process of its own, as Ansible does: plugins keep things in their modules, and set what is the process's."""
     if 'Carried' not in globals():
         take_in_actions()
+    helper = os.getpid()
     child = os.fork()
     if child == 0:
+        end_with(helper)
         code = 1
         try:
             say(answer_with(act, request))
