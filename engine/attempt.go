@@ -692,11 +692,8 @@ func (s *attempts) settle(r report) {
 	if len(r.Resources) > 0 || r.Undo != nil || r.UndoWithheld != "" {
 		r.After = s.prior.After(s.state.Plan(), s.state.Graph(), r.Step)
 	}
-	s.results.set(r.Step, r.registered, r.values, r.Rescued)
+	s.results.keep(r.AttemptFinished, r.registered, r.values, r.Rescued)
 	s.add(r.AttemptFinished)
-	if r.Outcome == events.Skipped && r.Result["skipped"] == true { // its action says more of that than the state knows
-		s.results.set(r.Step, r.registered, r.values, r.Rescued)
-	}
 	if r.err != nil {
 		s.retire(fmt.Errorf("%s: %w", events.StepID(r.Step), r.err))
 	}

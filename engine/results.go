@@ -23,6 +23,7 @@ type results struct {
 	assigned   map[int]map[string]any
 	broken     map[int]bool // failed, and there is a rescue
 	skipped    map[int]bool // whether it was, of a step that decides about others
+	said       map[int]bool // its action says itself that it was skipped, and what that comes to
 	omitted    map[int]bool
 	absent     map[int]plan.Absence // why a step that is over has given nothing
 	failed     map[int]bool         // for good
@@ -33,7 +34,8 @@ type results struct {
 func newResults() *results {
 	return &results{
 		registered: map[int]map[string]any{}, assigned: map[int]map[string]any{}, broken: map[int]bool{},
-		skipped: map[int]bool{}, omitted: map[int]bool{}, absent: map[int]plan.Absence{}, failed: map[int]bool{}, withheld: map[int]bool{},
+		skipped: map[int]bool{}, said: map[int]bool{}, omitted: map[int]bool{}, absent: map[int]plan.Absence{}, failed: map[int]bool{},
+		withheld: map[int]bool{},
 	}
 }
 
@@ -43,7 +45,7 @@ func (r *results) copy() *results {
 	defer r.mu.RUnlock()
 	return &results{
 		registered: maps.Clone(r.registered), assigned: maps.Clone(r.assigned), broken: maps.Clone(r.broken),
-		skipped: maps.Clone(r.skipped),
+		skipped: maps.Clone(r.skipped), said: maps.Clone(r.said),
 		omitted: maps.Clone(r.omitted), absent: maps.Clone(r.absent), failed: maps.Clone(r.failed), withheld: maps.Clone(r.withheld),
 		of: r.of,
 	}
@@ -144,12 +146,31 @@ func (r *results) set(step int, registered, assigned map[string]any, broken bool
 	delete(r.omitted, step)
 	delete(r.absent, step)
 	delete(r.withheld, step)
+	delete(r.said, step)
 	if registered != nil {
 		r.registered[step] = registered
 	}
 	if assigned != nil {
 		r.assigned[step] = assigned
 	}
+}
+
+// keep takes what an attempt has registered. What a skipped step is registered as follows from the state alone, unless its action says
+// itself that it was skipped: that has more.
+func (r *results) keep(f fact.AttemptFinished, registered, assigned map[string]any, broken bool) {
+	r.set(f.Step, registered, assigned, broken)
+	if f.Outcome == events.Skipped && f.Result["skipped"] == true {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.said[f.Step] = true
+	}
+}
+
+// saysSkipped reports whether what a step has registered is what its action says of having been skipped.
+func (r *results) saysSkipped(step int) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.said[step]
 }
 
 // move carries results over to a replaced plan: of says which step of the plan before each one is, or -1. What there was stays as it is,
@@ -161,7 +182,7 @@ func (s *observer) move(of []int, to *plan.Plan) {
 	// A step keeps what it has given under its new number; names and places belong to the plan and come with it.
 	s.takeResults(&results{
 		registered: moved(r.registered, of), assigned: moved(r.assigned, of), broken: moved(r.broken, of), skipped: moved(r.skipped, of),
-		omitted: moved(r.omitted, of), withheld: moved(r.withheld, of), of: to.Digest,
+		said: moved(r.said, of), omitted: moved(r.omitted, of), withheld: moved(r.withheld, of), of: to.Digest,
 		absent: map[int]plan.Absence{}, // of what did not run the run says again what it keeps
 		failed: map[int]bool{},         // of what has failed the run says again what it keeps
 	})

@@ -376,7 +376,7 @@ func (p *past) restore(f fact.AttemptFinished) error {
 		}
 	}
 	conceal := func(v map[string]any) map[string]any { return s.state.Plan().Conceal(v, false) }
-	s.results.set(f.Step, conceal(registered), conceal(bind.Reorder(values, order)), s.broken(f))
+	s.results.keep(f, conceal(registered), conceal(bind.Reorder(values, order)), s.broken(f))
 	return nil
 }
 
