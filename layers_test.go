@@ -74,9 +74,10 @@ var layers = map[string][]string{
 	"exec/background":      {"internal/pattern", "events"},                                                                                                                                                                                                                                               // files of jobs: it starts nothing
 	"engine/graph":         {"plan/sequence", "plan/dialect", "events", "plan", "internal/termtext"},
 	"engine/planfile":      {"events", "engine/graph", "plan", "plan/planner", "plan/saved", "plan/source", "internal/diag", "plan/show"},
-	"engine/pinned":        {"exec/fsys", "plan/source"},                                 // files that are read: it knows no steps
-	"engine/exact":         {"events", "events/fact", "plan", "exec/fault", "exec/spec"}, // compares: it neither predicts nor runs
-	"engine/moves":         {"events", "events/fact", "plan"},                            // numbers of steps: it knows no run
+	"engine/pinned":        {"exec/fsys", "plan/source"},                                                // files that are read: it knows no steps
+	"engine/exact":         {"events", "events/fact", "plan", "exec/fault", "exec/spec"},                // compares: it neither predicts nor runs
+	"engine/compact":       {"engine/journal", "events", "events/fact", "events/steplog", "plan/saved"}, // values of one record: it knows no run
+	"engine/moves":         {"events", "events/fact", "plan"},                                           // numbers of steps: it knows no run
 	"engine/journal": {
 		"events/fact", "events/rundir",
 	},
@@ -93,7 +94,7 @@ var layers = map[string][]string{
 		"plan/sequence",
 		"plan/selector",
 		"plan/found",
-		"engine/statefile", "engine/control", "engine/durations", "engine/exact", "engine/exported", "engine/graph", "engine/history", "engine/journal", "engine/moves", "engine/pinned", "engine/state", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
+		"engine/statefile", "engine/compact", "engine/control", "engine/durations", "engine/exact", "engine/exported", "engine/graph", "engine/history", "engine/journal", "engine/moves", "engine/pinned", "engine/state", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
 	},
 	"config/yamldoc": {"internal/pattern"},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
