@@ -257,7 +257,7 @@ var layers = map[string][]string{
 	"plan/planner/given":     {"internal/diag", "plan", "plan/eval/value", "plan/found", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
 	"plan/planner/imports":   {"internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars"},
 	"plan/planner/items":     {"plan", "plan/eval/value", "plan/loops", "plan/planner/compile", "plan/planner/library", "plan/planner/outline", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret"},
-	"plan/planner/known":     {"internal/people", "internal/pattern", "plan/eval", "exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook"},
+	"plan/planner/known":     {"internal/people", "internal/pattern", "plan/eval", "exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook", "secret"},
 	"plan/planner/library":   {"internal/pattern", "exec/spec", "plan/collection", "plan/reread", "internal/diag", "internal/suggest", "plan", "plan/parameter", "plan/eval", "plan/inventory", "plan/planner/problems", "plan/playbook", "plan/source", "secret", "secret/vault"},
 	"plan/planner/literal":   {"plan", "plan/playbook"}, // looks at the plan before, and renders nothing
 	"plan/planner/lookups":   {"plan", "plan/eval/call", "plan/eval/value", "plan/planner/library", "plan/source"},

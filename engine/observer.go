@@ -37,7 +37,7 @@ func (s *observer) observe(step int, e events.Event) {
 	case events.StepSkipped:
 		s.results.decided(step, true)
 		s.results.fail(step, false)
-		if e.Reason == events.SkipAction && s.results.saysSkipped(step) {
+		if (e.Reason == events.SkipAction || e.Reason == events.SkipPlugin) && s.results.saysSkipped(step) {
 			break
 		}
 		if ps := &s.state.Plan().Steps[step]; ps.Register != "" || ps.Keeps {
