@@ -16,19 +16,19 @@ import (
 	"moon/plan/vars"
 )
 
-// loadInventoryVars gives a machine the variables that its groups have now, and above them what add_host has given it.
-func (p *fleet) loadInventoryVars(m *plannedHost) {
-	m.Inventory = nil
+// inventoryVars are the variables that the groups of a machine have now, and above them what add_host has given it.
+func (p *fleet) inventoryVars(m *plannedHost) (layers []*vars.Layer) {
 	if m.Host == nil {
-		return
+		return nil
 	}
 	for _, dir := range p.besides {
 		chain := p.inventoryLayers(m.Host, dir)
 		for _, l := range m.added {
 			chain = &vars.Layer{Parent: chain, Binds: l.Binds, Last: l.Last}
 		}
-		m.Inventory = append(m.Inventory, chain)
+		layers = append(layers, chain)
 	}
+	return layers
 }
 
 // machine is the host of a name; it makes one that no inventory has.
@@ -45,7 +45,7 @@ func (p *fleet) machine(name string) *plannedHost {
 	m.Names.Document.Now, m.Names.ShownVars.Now = p.names.Document.Now, p.names.Document.Now
 	m.Names.ShownDefaults.Now = p.names.Document.Now
 	m.Names.Produced.Now, m.Handed.Now = p.names.Produced.Now, p.names.Produced.Now
-	p.loadInventoryVars(m)
+	m.Inventory = p.inventoryVars(m)
 	p.machines[name], p.plan.Basis.Machines[name] = m, m.Machine
 	return m
 }
@@ -108,7 +108,7 @@ func (p *fleet) readAgain(said map[string]any, play *playPlanner) {
 	p.changeInventory(func() { p.inventory.Refresh(p.Reread(reread.Disk(said))) })
 	for _, m := range p.machines {
 		m.Host = p.inventory.Host(m.Name)
-		p.loadInventoryVars(m)
+		m.Regroup(*p.names.Produced.Now, p.inventoryVars(m))
 	}
 	for _, h := range p.inventory.Hosts {
 		if !known[h.Name] {
@@ -172,7 +172,7 @@ func (p *fleet) playbookDirIndex(dir string) int {
 	p.inventory.Beside(dir)
 	p.besides = append(p.besides, dir)
 	for _, m := range p.machines {
-		p.loadInventoryVars(m)
+		m.Inventory = p.inventoryVars(m)
 	}
 	return len(p.besides) - 1
 }

@@ -49,19 +49,26 @@ func (p *fleet) addLate(c *taskContext, s *plan.Step, t *playbook.Task, late *ad
 	}
 }
 
-// promiseAdded lets the names wait for an add_host that it gives to a host which there is already, and which has no such variables yet.
+// promiseAdded lets the names wait for an add_host that it gives to a host which there is already, and which has no such variables yet. Of
+// group_by it is not known which variables the group has.
 func (p *fleet) promiseAdded(c *taskContext, s *plan.Step, t *playbook.Task, host string) {
-	if t.Action != "add_host" || !p.inventory.Has(host) {
+	m := c.on
+	promise := func(name string) {
+		m.Names.Produced.Add(&vars.Binding{Name: name, From: t.Action, Origin: s.Origin, How: vars.Promised, Steps: []int{s.Index}, By: t})
+	}
+	switch {
+	case t.Action == "group_by":
+		promise(vars.AnyName)
+		return
+	case !p.inventory.Has(host):
 		return
 	}
-	m := p.machine(host)
+	m = p.machine(host)
 	e := p.env(c, nil).On(m.Machine)
 	for _, g := range s.Task.Args {
 		// How it is reached is not promised: until the host is planned again it is the host that it was.
 		if _, has := e.Find(g.Name); !has && !vars.Reaches(g.Name) {
-			m.Names.Produced.Add(&vars.Binding{
-				Name: g.Name, From: t.Action, Origin: s.Origin, How: vars.Promised, Steps: []int{s.Index}, By: t,
-			})
+			promise(g.Name)
 		}
 	}
 }
@@ -218,25 +225,19 @@ func (p *fleet) addHost(c *taskContext, s *plan.Step, t *playbook.Task, args *sp
 	m.late = m.late || !known && (found || s.Adds != nil)
 	m.Host = p.inventory.Host(name)
 	m.added = append(m.added, l)
-	p.loadInventoryVars(m)
+	m.Regroup(*p.names.Produced.Now, p.inventoryVars(m))
 }
 
 // changeInventory lets the inventory change between two moments: what was planned before sees it as it was.
 func (p *fleet) changeInventory(change func()) {
 	now := p.names.Produced.Now
 	*now++
-	past := vars.PastInventory{Before: *now, Groups: vars.GroupsOf(p.inventory), Of: map[string][]string{}}
-	for name, m := range p.machines {
-		past.Of[name] = vars.GroupsOfHost(m.Host)
-	}
-	for _, h := range p.inventory.Hosts {
-		past.Hosts = append(past.Hosts, h.Name)
-	}
+	past := vars.PastOf(p.inventory, *now)
 	*p.past = append(*p.past, past)
 	change()
 	for _, m := range p.machines {
 		if m.Host != nil && !slices.Equal(past.Of[m.Name], vars.GroupsOfHost(m.Host)) {
-			p.loadInventoryVars(m)
+			m.Regroup(*p.names.Produced.Now, p.inventoryVars(m))
 		}
 	}
 }

@@ -194,15 +194,28 @@ func (m *Machine) gatherers() []int {
 	return []int{m.Gatherer}
 }
 
-// InventoryFor are the variables that the inventory has for a host in the plays of a scene.
-func (m *Machine) InventoryFor(sc *Scene) *Layer {
-	switch {
-	case len(m.Inventory) == 0: // no inventory has it
-		return nil
-	case sc == nil:
-		return m.Inventory[0]
+// InventoryFor are the variables that the inventory has for a host in the plays of a scene, at the moment of a frame.
+func (m *Machine) InventoryFor(fr *Frame) *Layer {
+	layers := m.Inventory
+	for i := range m.Earlier { // in the order of the changes, as in pastOf
+		if fr.ProducedAt < m.Earlier[i].Before {
+			layers = m.Earlier[i].Layers
+			break
+		}
 	}
-	return m.Inventory[sc.Beside]
+	switch {
+	case len(layers) == 0: // no inventory has it
+		return nil
+	case fr.Scene == nil:
+		return layers[0]
+	}
+	return layers[fr.Scene.Beside]
+}
+
+// Regroup gives a host the variables that its groups have from a moment on. What was planned before keeps those it had.
+func (m *Machine) Regroup(moment int, layers []*Layer) {
+	m.Earlier = append(m.Earlier, EarlierInventory{moment, m.Inventory})
+	m.Inventory = layers
 }
 
 // What a plan uses of the facts of a host is taken down while it is made, because a saved plan keeps that much of them and no more.

@@ -43,7 +43,7 @@ var Levels = []Level{
 		{"inventory, host", "variables on the line of the host, or below its name"},
 		{"inventory, host_vars/HOST", ""},
 		{"playbook, host_vars/HOST", ""},
-	}, func(fr *Frame, sc *Scene) place { return place{layer: fr.All.Of.InventoryFor(sc)} }, MergesEach},
+	}, func(fr *Frame, sc *Scene) place { return place{layer: fr.All.Of.InventoryFor(fr)} }, MergesEach},
 	{[]Source{{"fact", "gathered from the host, as `ansible_NAME`"}}, func(fr *Frame, _ *Scene) place {
 		return place{facts: !fr.All.Of.Hides(fr.ProducedAt)}
 	}, MergesNewest},
@@ -195,7 +195,7 @@ func (fr *Frame) Each(name string, f func(*Binding) bool) bool {
 		fr.Step.eachIn(name, f) || fr.Block.eachIn(name, f) ||
 		fr.All.Document.Before(name, fr.DocumentAt, f) ||
 		fr.All.Root.eachIn(name, f) || fr.All.VarsFiles.eachIn(name, f) ||
-		on != nil && (fr.gathered(on, name, f) || on.InventoryFor(fr.Scene).eachIn(name, f)) ||
+		on != nil && (fr.gathered(on, name, f) || on.InventoryFor(fr).eachIn(name, f)) ||
 		fr.All.facts.eachIn(name, f) || fr.Fact(name, f)
 }
 
@@ -295,7 +295,7 @@ func (fr *Frame) Names() []string {
 
 // namesOfHost adds the names that a host of an inventory brings.
 func (fr *Frame) namesOfHost(seen map[string]bool) {
-	layers := []*Layer{fr.Machine().InventoryFor(fr.Scene)}
+	layers := []*Layer{fr.Machine().InventoryFor(fr)}
 	if fr.Scene != nil {
 		layers = append(layers, fr.Scene.Vars, fr.Scene.RoleVars, fr.Scene.Defaults)
 	}

@@ -17,6 +17,22 @@ type PastInventory struct {
 	Hosts  []string
 }
 
+// PastOf is what an inventory is before a moment.
+func PastOf(inv *inventory.Inventory, moment int) PastInventory {
+	past := PastInventory{Before: moment, Groups: GroupsOf(inv), Of: map[string][]string{}}
+	for _, h := range inv.Hosts {
+		past.Hosts = append(past.Hosts, h.Name)
+		past.Of[h.Name] = GroupsOfHost(h)
+	}
+	return past
+}
+
+// EarlierInventory is what the inventory had for a host before a moment, as Machine.Inventory has it.
+type EarlierInventory struct {
+	Before int
+	Layers []*Layer
+}
+
 // FactUsage is what a plan uses of the facts. A saved plan keeps that much of them, and no more: the environment is full
 // of what is nobody's business.
 type FactUsage struct {
@@ -148,6 +164,7 @@ type Machine struct {
 	Host      *inventory.Host // nil for one that no inventory has: localhost, or an address to delegate to
 	Names     *Globals
 	Inventory []*Layer // variables of the inventory for each directory of fleet.besides, the highest precedence first
+	Earlier   []EarlierInventory
 
 	Facts    map[string]any // as ansible_facts has them
 	State    Gathering

@@ -34,7 +34,7 @@ func (c *Connector) settings(e *plan.Env) func(name string) (any, bool) {
 	}
 	m := fr.All.Of
 	key := settingsKey{
-		scene: fr.Scene, inventory: m.InventoryFor(fr.Scene), block: fr.Block, state: m.State,
+		scene: fr.Scene, inventory: m.InventoryFor(fr), block: fr.Block, state: m.State,
 		documentAt: fr.DocumentAt, producedAt: fr.ProducedAt,
 	}
 	kept := c.absent[m]

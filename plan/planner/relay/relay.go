@@ -121,12 +121,14 @@ func FactNames(k *plan.Task, delegated bool) []string {
 			return []string{"ansible_local"}
 		}
 	case "getent":
-		if k.Known == nil {
-			return nil
+		written, _ := plan.ValueOf(k.Args, "database")
+		switch {
+		case !plan.TemplatedIn(written):
+			return []string{"getent_" + written.Text()}
+		case k.Known == nil: // also where only its condition is open
+			return []string{vars.AnyName}
 		}
-		if database := value.Text(value.Plain(k.Known.Raw["database"])); !strings.Contains(database, "{{") {
-			return []string{"getent_" + database}
-		}
+		return []string{"getent_" + value.Text(value.Plain(k.Known.Raw["database"]))}
 	}
 	switch plugin := k.Action.Plugin; {
 	case plugin == nil:
