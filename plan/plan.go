@@ -676,10 +676,7 @@ func (c *Connection) Machine() Machine {
 
 // String is "ada@10.0.0.7:2222", or "docker:web1".
 func (c *Connection) String() string {
-	text := c.Host
-	if c.Address != "" {
-		text = c.Address
-	}
+	text := cmp.Or(c.Address, c.Host)
 	if c.User != "" {
 		text = c.User + "@" + text
 	}

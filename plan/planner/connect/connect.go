@@ -250,7 +250,7 @@ func (c *Connector) PythonOn(at Place, k *plan.Task, m *vars.Machine, e *plan.En
 	if there != e { // the task is delegated: the host that does it has an interpreter of its own
 		written = "hostvars[" + strconv.Quote(m.Name) + "]." + name
 	}
-	k.PythonLate = playbook.Written(at.Pos, "{{ "+written+" | default('') }}")
+	k.Own().PythonLate = playbook.Written(at.Pos, "{{ "+written+" | default('') }}")
 	r.Text(k.PythonLate)
 }
 
