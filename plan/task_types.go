@@ -141,7 +141,8 @@ type Task struct {
 	Took []int // steps that set variables to what is known ahead, and that it uses
 
 	Dir   string
-	Known *Arguments // nil: not all are
+	Known *Arguments     // nil: not all are
+	Sets  map[string]any // of a set_fact: the values that are known
 }
 
 // Rare is what few steps have. It is apart, because there may be very many steps, and those that have nothing of it share one.
