@@ -334,9 +334,8 @@ type Step struct {
 	Moved     string        // the path that it had before
 	Orphan    int           // of one that removes an orphan: its number in Plan.Orphans, from 1; 0 for all others
 	Adds      *Addition     // of one that adds what only the run knows; nil for all others
-
-	Frame *vars.Frame `json:"-"` // what it sees of the variables
-	Task  *Task       `json:"-"` // what running needs beyond what is shown; plans that grow share it where it is written out
+	Frame     *vars.Frame   `json:"-"` // what it sees of the variables
+	Task      *Task         `json:"-"` // what running needs beyond what is shown; plans that grow share it where it is written out
 }
 
 // Naming is that a handler may be notified by a name that only the run knows. As with Ansible the items of a loop are one task: what any of

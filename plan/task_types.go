@@ -124,8 +124,6 @@ type Task struct {
 	Env    []playbook.Value
 	Cwd    playbook.Value
 
-	Python string // ansible_python_interpreter of the host that it runs on
-
 	// Of plays.
 	Search *source.Search // where what is copied is looked for; nil: nowhere in particular
 	Away   bool           // it runs as another user, or elsewhere
@@ -134,15 +132,12 @@ type Task struct {
 	Open    bool       // something is not known before the run
 	*Rare              // never nil
 	Renders *Rendering // what a template's file comes to; nil for other actions, and where it is not known
-
-	Finds *Finding  // of the step of an open loop; nil for all others
-	Read  *ReadVars // by an include_vars with `register`; nil: nothing
-
-	Took []int // steps that set variables to what is known ahead, and that it uses
-
-	Dir   string
-	Known *Arguments     // nil: not all are
-	Sets  map[string]any // of a set_fact: the values that are known
+	Finds   *Finding   // of the step of an open loop; nil for all others
+	Read    *ReadVars  // by an include_vars with `register`; nil: nothing
+	Took    []int      // steps that set variables to what is known ahead, and that it uses
+	Dir     string
+	Known   *Arguments     // nil: not all are
+	Sets    map[string]any // of a set_fact: the values that are known
 }
 
 // Rare is what few steps have. It is apart, because there may be very many steps, and those that have nothing of it share one.
@@ -150,6 +145,7 @@ type Rare struct {
 	BecomeUser, BecomeMethod, PythonLate playbook.Value   // where it is known only in the run
 	BecomeFlags                          []playbook.Value // likewise; the first that is not omitted counts
 	BecomePassword                       string           // a secret; "" if none is known
+	Python                               string           // ansible_python_interpreter of the host that it runs on
 	There                                string           // of synchronize: what is on the host, "src", "dest" or "src, dest"
 	Notify                               Notify           // what the step says in the run
 }

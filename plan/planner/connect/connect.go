@@ -243,7 +243,7 @@ func (c *Connector) PythonOn(at Place, k *plan.Task, m *vars.Machine, e *plan.En
 	}
 	if _, open := v.(value.Unknown); !open {
 		text, _ := c.settingText(at, r, "what runs modules on "+m.Name, name, v)
-		k.Python = vars.PythonIn(text)
+		k.Own().Python = vars.PythonIn(text)
 		return
 	}
 	written := name
