@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: agents check check-nats kills-nats queue-nats build vet test race packages whole full lint lint-code fmt golden oracle oracle-addresses fuzz assault soak histories ansible ansible-golden ansible-real ansible-random bench bench-hosts perf try demo pictures cover clean release-files release-check snapshot packages-test
+.PHONY: agents check check-nats kills-nats queue-nats build vet test race packages whole full lint lint-code fmt golden oracle oracle-addresses fuzz assault soak histories ansible ansible-golden ansible-real ansible-random bench bench-hosts perf perf-peers try demo pictures cover clean release-files release-check snapshot packages-test
 
 check: build vet race ## what CI runs
 
@@ -157,6 +157,9 @@ perf: ## the budgets of docs/performance.md, best of five
 	$(GO) test -run '^$$' -timeout 30m -bench 'Command|Steps|Graph|Schedule|Reopen|Flat|Loop|Includes|Filetree|Facts' -benchtime 5x -benchmem ./internal/test/bench ./plan ./engine ./engine/state ./exec
 	$(GO) test -run '^$$' -timeout 30m -bench 'Expand|Resume' -benchtime 1x ./engine
 	$(GO) test -run '^$$' -timeout 30m -bench 'PlaceOpens' -benchtime 5x -benchmem ./tui
+
+perf-peers: ## the same work by moon, sh, make, ninja and ansible-playbook, those that are installed: a table, in a minute or two
+	BENCH=peers $(GO) test -count 1 -timeout 30m -v -run 'TestPeers$$' ./internal/test/bench
 
 bench-hosts: ## 50 tasks on 20 hosts over ssh, by moon and by ansible-playbook; needs sshd and ansible-core, takes minutes
 	BENCH=hosts REAL_HOME=$(HOME) $(GO) test -count 1 -timeout 60m -v -run TestHostsAgainstAnsible ./internal/test/fleet

@@ -25,9 +25,9 @@ var layers = map[string][]string{
 	"internal/diag":        {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
 	"plan/dialect":         {},                    // whatever a playbook becomes carries it
 	"plan/playbook":        {"internal/people", "internal/pattern", "internal/diag", "internal/suggest", "plan/playbook/node", "plan/playbook/placed", "plan/playbook/yaml11"},
-	"plan/playbook/node":   {},                     // values as written: it knows no files and says nothing
-	"plan/playbook/placed": {"plan/playbook/node"}, // texts and nodes: it knows no files
-	"plan/playbook/yaml11": {"internal/pattern"},   // texts and numbers: it knows no documents
+	"plan/playbook/node":   {"plan/playbook/yaml11"}, // values as written: it knows no files and says nothing
+	"plan/playbook/placed": {"plan/playbook/node"},   // texts and nodes: it knows no files
+	"plan/playbook/yaml11": {"internal/pattern"},     // texts and numbers: it knows no documents
 	"plan/eval":            {"plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call", "plan/eval/filters", "plan/eval/lookups", "plan/eval/expr"},
 	"plan/eval/call":       {"internal/pyregexp", "plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"},                                                    // what callees see: it evaluates nothing
 	"plan/eval/value":      {"plan/eval/jinja", "secret"},                                                                                                            // values and errors: it evaluates nothing

@@ -29,7 +29,7 @@ type attempts struct {
 	mailbox
 	exact.Previews
 	probed   probed
-	texts    texts
+	texts    steplog.Texts
 	trustOf  *plan.Plan // whether it is trusted is known
 	trusted  bool
 	perhaps  map[int]bool        // steps of a dry run whose condition only the run knows

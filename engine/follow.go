@@ -20,6 +20,7 @@ import (
 type follower struct {
 	dir, run, version string
 	lines             bool
+	blocks            bool // lines that follow each other come together
 	first             planned
 	planned           func(digest string) (planned, error)
 	skip              uint64 // records whose events are not published, but for run.started
@@ -291,8 +292,16 @@ func (f *follower) publishLine(step int, t *tail, line steplog.Excerpt) {
 	f.text += len(line.Text)
 	f.add(events.Record{
 		Time: t.started.At.Add(line.At), Mono: t.started.Mono + line.At, Step: step,
-		Event: events.StepOutput{Stderr: line.Stderr, Line: string(line.Text), Dropped: line.Dropped, Binary: line.Binary},
+		Event: events.StepOutput{Stderr: line.Stderr, Line: string(line.Text), Dropped: line.Dropped, Binary: line.Binary, More: line.More},
 	})
+}
+
+// nextOutput is what is published next of what a step has printed.
+func (f *follower) nextOutput(t *tail) (steplog.Excerpt, bool, error) {
+	if f.blocks {
+		return t.NextBlock()
+	}
+	return t.Next()
 }
 
 // readLines publishes the output that has come since. Steps are taken in order, so that a replay is the same each time.
@@ -302,7 +311,7 @@ func (f *follower) readLines() error {
 	}
 	for _, step := range slices.Sorted(maps.Keys(f.tails)) {
 		for !f.full() {
-			line, ok, err := f.tails[step].Next()
+			line, ok, err := f.nextOutput(f.tails[step])
 			if err != nil {
 				return fmt.Errorf("output of %s: %w", events.StepID(step), err)
 			}
@@ -328,7 +337,7 @@ func (f *follower) finishLines(ctx context.Context, step int, silent bool) (err 
 	}
 	tail.Finish()
 	for {
-		line, ok, err := tail.Next()
+		line, ok, err := f.nextOutput(tail)
 		if err != nil {
 			return fmt.Errorf("output of %s: %w", events.StepID(step), err)
 		}

@@ -403,8 +403,20 @@ func (s *Session) decide() (until time.Time) {
 // files. The channel is closed after run.completed, or when ctx ends; the error function says then whether anything
 // was wrong.
 func (s *Session) Follow(ctx context.Context, lines bool) (<-chan []events.Record, func() error) {
+	return s.reader(lines).start(ctx)
+}
+
+// FollowBlocks is Follow with lines, where those that a step prints one after the other come as one event: for those who write them down,
+// and for whom there may be millions.
+func (s *Session) FollowBlocks(ctx context.Context) (<-chan []events.Record, func() error) {
+	f := s.reader(true)
+	f.blocks = true
+	return f.start(ctx)
+}
+
+func (s *Session) reader(lines bool) *follower {
 	at := s.read()
-	return (&follower{
+	return &follower{
 		dir: s.dir, run: s.id, lines: lines, version: s.cfg.Version, first: s.first, skip: s.skipped, durable: s.durable.Load,
 		printed: s.news.printed.Load,
 		listen:  func(bool) (<-chan struct{}, bool) { return s.news.wait(), isClosed(s.done) },
@@ -417,5 +429,5 @@ func (s *Session) Follow(ctx context.Context, lines bool) (<-chan []events.Recor
 		},
 		handedOver: func(digest string) { s.passed(at, digest) },
 		left:       func() { s.leave(at) },
-	}).start(ctx)
+	}
 }

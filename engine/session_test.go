@@ -220,6 +220,42 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
+// TestFollowBlocks has whoever takes blocks read the lines that others read, in fewer events.
+func TestFollowBlocks(t *testing.T) {
+	p, g := build(t, "- shell: a\n- shell: b\n")
+	f := &fake{do: func(_ context.Context, job *exec.Job) exec.Result {
+		for i := range 2000 {
+			fmt.Fprintf(job.Output.Stdout(), "line %d\n", i)
+		}
+		return exec.Result{Outcome: events.OK}
+	}}
+	s := begin(t, p, g, f, fact.Options{})
+	if err := s.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	var lines [2][]string
+	var count [2]int
+	single, _ := s.Follow(context.Background(), true)
+	blocks, _ := s.FollowBlocks(context.Background())
+	for i, feed := range []<-chan []events.Record{single, blocks} {
+		for batch := range feed {
+			for _, r := range batch {
+				e, ok := r.Event.(events.StepOutput)
+				if !ok {
+					continue
+				}
+				count[i]++
+				for line := range strings.SplitSeq(e.Line, "\n") {
+					lines[i] = append(lines[i], fmt.Sprintf("%s %s", events.StepID(r.Step), line))
+				}
+			}
+		}
+	}
+	if len(lines[0]) != 4000 || !slices.Equal(lines[0], lines[1]) || count[0] != 4000 || count[1] > 400 {
+		t.Errorf("%d lines in %d events, and %d in %d", len(lines[0]), count[0], len(lines[1]), count[1])
+	}
+}
+
 // TestJournalIsTheRun folds the journal of a run from disk and checks that it says what the events said, and that each
 // start is durable before the work.
 func TestJournalIsTheRun(t *testing.T) {

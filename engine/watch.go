@@ -54,18 +54,29 @@ func (w *Watch) PlanFor(digest string) *plan.Plan {
 // are left out, so that run.completed is the last. The channel is closed after it, when ctx ends, or when the process
 // that ran it is gone.
 func (w *Watch) Follow(ctx context.Context, lines bool) (<-chan []events.Record, func() error) {
+	return w.reader(lines).start(ctx)
+}
+
+// FollowBlocks is Follow as Session.FollowBlocks is.
+func (w *Watch) FollowBlocks(ctx context.Context) (<-chan []events.Record, func() error) {
+	f := w.reader(true)
+	f.blocks = true
+	return f.start(ctx)
+}
+
+func (w *Watch) reader(lines bool) *follower {
 	first, _ := w.planned(w.past.Digests[0]) // it is there, or there would be no Watch
 	var asked uint64
 	looks := &poll{dir: w.past.Dir, over: !w.past.Live}
 	w.mu.Lock()
 	w.polls = append(w.polls, looks)
 	w.mu.Unlock()
-	return (&follower{
+	return &follower{
 		printed: func() uint64 { asked++; return asked }, // it may have: there is nobody who would know
 		dir:     w.past.Dir, run: w.past.ID, lines: lines, version: w.past.Moon, first: first, planned: w.planned,
 		durable: func() uint64 { return math.MaxUint64 }, // what a process that died has not synced is there as long as the machine is
 		resumed: w.past.Resumed, listen: looks.listen, taken: w.taken,
-	}).start(ctx)
+	}
 }
 
 // look reads the journal now, as something has been asked of the run.

@@ -179,6 +179,9 @@ type (
 		Line    string `json:"line"`
 		Dropped int64  `json:"dropped,omitempty"` // bytes of the output that are not in Line
 		Binary  bool   `json:"binary,omitempty"`  // they are not text
+		// More is how many further lines Line has, each after a newline, of which nothing is dropped. Only those who follow a run by
+		// blocks get such; on the wire there are none.
+		More int `json:"-"`
 	}
 	StepProgress struct {
 		Message string `json:"message"`

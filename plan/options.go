@@ -56,7 +56,7 @@ type Probe struct {
 func GatheringFacts(pl *playbook.Play) *playbook.Task {
 	t := playbook.NewTask(playbook.Task{
 		Kind: playbook.Action, Pos: pl.Pos, Action: "setup", ActionKey: "gather_facts", ActionPos: pl.Pos,
-		Name: playbook.Written(pl.Pos, "Gathering Facts"), Loop: playbook.Loop{Var: "item", Index: "index"},
+		Name: playbook.Written(pl.Pos, "Gathering Facts"), Loop: &playbook.Loop{Var: "item", Index: "index"},
 	})
 	if !pl.Subset.IsZero() {
 		t.ExtraArgs = playbook.WrittenMap(pl.Pos, playbook.Entry{Key: "gather_subset", Pos: pl.Subset.Pos(), Value: pl.Subset})

@@ -278,7 +278,6 @@ type Step struct {
 	When             string // as written, conditions of includes and-ed in front
 	Action, Register string
 	Tags             []string
-	Excluded         bool           // filtered out by tags or selection
 	ExcludedBy       string         // ByTags, or the flag of the selection that does
 	Confirm          string         // what to ask; "" if it does not ask
 	Confirmers       *people.Demand // who has to confirm it; nil: any user who attends the run
@@ -293,21 +292,33 @@ type Step struct {
 	InLoop           *LoopContext // of another: the innermost loop that its include, block or preset is in
 	Host             string       // as the inventory calls it
 	Delegate         string       // the host that it runs on instead; "" for none
-	Handler          bool
-	Role             string  // that it is in
-	Become           *Become // nil: the user who runs moon
+	Role             string       // that it is in
+	Become           *Become      // nil: the user who runs moon
 	Retry            Retry
 	Timeout          time.Duration
 	Queued           time.Duration // how long it may wait for a slot; 0: for ever
 	Async            *Async        // nil: it is done while moon waits for it, over the connection
 	Undo             *Undo         // nil if nothing reverses it
-	NoLog            bool
-	Terminal         bool  // interactive: its command gets the user's terminal
-	MayFail          bool  // ignore_errors is given and not known to be false
-	CheckMode        *bool // forced by check_mode
-	NoDiff           bool
-	ShowDiff         bool // diff: true, whatever the run was asked to show
+	CheckMode        *bool         // forced by check_mode
 	Needs            []Need
+
+	// These lie together, as each would take eight bytes between others.
+	Excluded    bool // filtered out by tags or selection
+	Handler     bool
+	NoLog       bool
+	Terminal    bool // interactive: its command gets the user's terminal
+	MayFail     bool // ignore_errors is given and not known to be false
+	NoDiff      bool
+	ShowDiff    bool // diff: true, whatever the run was asked to show
+	Once        bool // of a task with run_once: it runs on the first host that can
+	Keeps       bool // its result is used although nothing registers it
+	GoesOn      bool // ignore_unreachable
+	AnyFatal    bool // its failure ends the play on all hosts
+	Clears      bool // meta: clear_host_errors
+	CreateFirst bool // what it makes in the place of something else is made before the old is removed
+	Approves    bool // approve: expanded: the steps that it adds to the plan are approved with it
+	Concealed   bool `json:"-"` // its environment or directory holds a secret, and is rendered again when it runs
+	Written     bool `json:"-"` // it was found to be written out, without templates; false: it was not looked at
 
 	// Of plays.
 	Conn      *Connection   // nil: this machine
@@ -316,26 +327,15 @@ type Step struct {
 	Flushes   []Flush       // where the same handler may have run before
 	Gates     []Gate        // steps that decide whether it is there at all
 	Group     int           // the first step of its task on this host: the items of a loop are one task
-	Once      bool          // of a task with run_once: it runs on the first host that can
-	Keeps     bool          // its result is used although nothing registers it
-	GoesOn    bool          // ignore_unreachable
-	AnyFatal  bool          // its failure ends the play on all hosts
 	Throttle  int           // on how many hosts its task runs at once; 0: any number
-	Clears    bool          // meta: clear_host_errors
 	Pause     time.Duration // of an item: how long to wait before it
 	Includes  string        // of include_tasks and include_role: the file, or the role
-
-	Place       *OpenPlace // of the step of an open place; nil for all others
-	Moved       string     // the path that it had before
-	CreateFirst bool       // what it makes in the place of something else is made before the old is removed
-	Orphan      int        // of one that removes an orphan: its number in Plan.Orphans, from 1; 0 for all others
-	Adds        *Addition  // of one that adds what only the run knows; nil for all others
-	Approves    bool       // approve: expanded: the steps that it adds to the plan are approved with it
-	Concealed   bool       `json:"-"` // its environment or directory holds a secret, and is rendered again when it runs
-
-	Frame   *vars.Frame `json:"-"` // what it sees of the variables
-	Written bool        `json:"-"` // it was found to be written out, without templates; false: it was not looked at
-	Task    *Task       `json:"-"` // what running needs beyond what is shown; plans that grow share it where it is written out
+	Place     *OpenPlace    // of the step of an open place; nil for all others
+	Moved     string        // the path that it had before
+	Orphan    int           // of one that removes an orphan: its number in Plan.Orphans, from 1; 0 for all others
+	Adds      *Addition     // of one that adds what only the run knows; nil for all others
+	Frame     *vars.Frame   `json:"-"` // what it sees of the variables
+	Task      *Task         `json:"-"` // what running needs beyond what is shown; plans that grow share it where it is written out
 }
 
 // Naming is that a handler may be notified by a name that only the run knows. As with Ansible the items of a loop are one task: what any of
@@ -676,10 +676,7 @@ func (c *Connection) Machine() Machine {
 
 // String is "ada@10.0.0.7:2222", or "docker:web1".
 func (c *Connection) String() string {
-	text := c.Host
-	if c.Address != "" {
-		text = c.Address
-	}
+	text := cmp.Or(c.Address, c.Host)
 	if c.User != "" {
 		text = c.User + "@" + text
 	}

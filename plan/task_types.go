@@ -124,30 +124,44 @@ type Task struct {
 	Env    []playbook.Value
 	Cwd    playbook.Value
 
-	BecomeUser, BecomeMethod, PythonLate playbook.Value   // where it is known only in the run
-	BecomeFlags                          []playbook.Value // likewise; the first that is not omitted counts
-	BecomePassword                       string           // a secret; "" if none is known
-	Python                               string           // ansible_python_interpreter of the host that it runs on
-
 	// Of plays.
 	Search *source.Search // where what is copied is looked for; nil: nowhere in particular
 	Away   bool           // it runs as another user, or elsewhere
 	Remote bool           // elsewhere
-	There  string         // of synchronize: what is on the host, "src", "dest" or "src, dest"
 
+	Open    bool       // something is not known before the run
+	*Rare              // never nil
 	Renders *Rendering // what a template's file comes to; nil for other actions, and where it is not known
+	Finds   *Finding   // of the step of an open loop; nil for all others
+	Read    *ReadVars  // by an include_vars with `register`; nil: nothing
+	Took    []int      // steps that set variables to what is known ahead, and that it uses
+	Dir     string
+	Known   *Arguments     // nil: not all are
+	Sets    map[string]any // of a set_fact: the values that are known
+}
 
-	Finds *Finding  // of the step of an open loop; nil for all others
-	Read  *ReadVars // by an include_vars with `register`; nil: nothing
+// Rare is what few steps have. It is apart, because there may be very many steps, and those that have nothing of it share one.
+type Rare struct {
+	BecomeUser, BecomeMethod, PythonLate playbook.Value   // where it is known only in the run
+	BecomeFlags                          []playbook.Value // likewise; the first that is not omitted counts
+	BecomePassword                       string           // a secret; "" if none is known
+	Python                               string           // ansible_python_interpreter of the host that it runs on
+	There                                string           // of synchronize: what is on the host, "src", "dest" or "src, dest"
+	Notify                               Notify           // what the step says in the run
+}
 
-	Notify Notify // what the step says in the run
+var noRare Rare // nothing is ever written to it
 
-	Took []int // steps that set variables to what is known ahead, and that it uses
+// NewTask is a task that has nothing rare.
+func NewTask(k Task) *Task {
+	k.Rare = &noRare
+	return &k
+}
 
-	Open  bool // something is not known before the run
-	Dir   string
-	Known *Arguments     // nil: not all are
-	Sets  map[string]any // of a set_fact: the values that are known
+// Own is what is rare of the task, to write to. What was copied from the task keeps what it had.
+func (k *Task) Own() *Rare {
+	k.Rare = new(*k.Rare)
+	return k.Rare
 }
 
 // Notify is what a step notifies that only the run can say by name.

@@ -164,19 +164,7 @@ func Quoted(s string) string {
 
 // SortedKeys are the keys of a map, in order.
 func SortedKeys[V any](m map[string]V) []string {
-	if len(m) == 0 {
-		return nil
-	}
 	return slices.Sorted(maps.Keys(m))
-}
-
-// LineColumn is the place of an offset in a text.
-func LineColumn(text string, offset int) (line, column int) {
-	if offset < 0 || offset > len(text) {
-		return 0, 0
-	}
-	before := text[:offset]
-	return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
 }
 
 // Texts are values as written, a line each.

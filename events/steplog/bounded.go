@@ -26,6 +26,7 @@ type Excerpt struct {
 	Line
 	Dropped int64 // bytes that are not in Text
 	Binary  bool  // all of it was dropped, since it is not text; several such lines are one excerpt
+	More    int   // lines after the first that Text has, each after a newline: only NextBlock gives such
 	// Nothing says that there is no line yet although much was read: the caller may look after other things, and call
 	// again at once.
 	Nothing bool
@@ -75,6 +76,34 @@ func (b *Bounded) Next() (Excerpt, bool, error) {
 	b.given++
 	b.read = 0
 	return e, true, nil
+}
+
+// NextBlock is Next for those who take many lines at once: what follows each other in one stream, and is passed on as it is, comes together.
+func (b *Bounded) NextBlock() (Excerpt, bool, error) {
+	s, data := b.lines.whole()
+	if b.given < len(b.ready) || b.runs[s].Binary {
+		return b.Next()
+	}
+	size, count := textLines(data)
+	if count == 0 {
+		return b.Next() // which reads on
+	}
+	b.lines.data = data[size:]
+	b.read = 0
+	return Excerpt{Line: Line{Stderr: s == stderr, At: b.lines.piece.at, Text: data[:size-1]}, More: count - 1}, true, nil
+}
+
+// textLines is how many bytes at the beginning are whole lines of text, and how many lines those are.
+func textLines(data []byte) (size, count int) {
+	for size < len(data) {
+		end := bytes.IndexByte(data[size:], '\n')
+		if end < 0 || isBinary(data[size:size+end], false) {
+			break
+		}
+		size += end + 1
+		count++
+	}
+	return size, count
 }
 
 // take adds a piece to its line, and judges the line when it is complete.

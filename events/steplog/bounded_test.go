@@ -3,6 +3,7 @@ package steplog
 import (
 	"bytes"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -24,12 +25,25 @@ func excerpts(t *testing.T, writes ...string) []Excerpt {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+	all := readBounded(t, dir, (*Bounded).Next)
+	blocks := readBounded(t, dir, (*Bounded).NextBlock)
+	for i := range max(len(all), len(blocks)) {
+		if i == len(all) || i == len(blocks) || !reflect.DeepEqual(blocks[i], all[i]) {
+			t.Errorf("%d lines, and in blocks %d: they differ from line %d on", len(all), len(blocks), i)
+			break
+		}
+	}
+	return all
+}
+
+// readBounded reads all that is passed on, as single lines.
+func readBounded(t *testing.T, dir string, next func(*Bounded) (Excerpt, bool, error)) (all []Excerpt) {
+	t.Helper()
 	b := FollowBounded(dir, "s")
 	b.Finish()
 	defer b.Close()
-	var all []Excerpt
 	for {
-		e, ok, err := b.Next()
+		e, ok, err := next(b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,8 +53,40 @@ func excerpts(t *testing.T, writes ...string) []Excerpt {
 		if e.Nothing {
 			continue
 		}
-		e.Text = bytes.Clone(e.Text)
-		all = append(all, e)
+		lines := bytes.Split(bytes.Clone(e.Text), []byte("\n"))
+		if len(lines) != 1+e.More {
+			t.Errorf("%d lines, and %d more than the first", len(lines), e.More)
+		}
+		e.More = 0
+		for _, line := range lines {
+			e.Text = line
+			all = append(all, e)
+		}
+	}
+}
+
+// What comes in blocks is what comes line by line, however lines, streams and bytes that are not text follow each other.
+func TestBlocks(t *testing.T) {
+	words := []string{
+		"\n", "\n\n", "a line\n", "no end", "\r\n", "\r 10 %\r 20 %", "\x1b[31mred\x1b[0m\n", "gr\u00fc\u00df\n", "\xff\xfe\n", "\x00\x01\x02\x03\x04\x05\x06\x0e",
+		strings.Repeat("z", maxLine-3), strings.Repeat("0123456\n", 5000), strings.Repeat("\x00", 2*maxLine) + "\n",
+	}
+	for seed := range uint64(20) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		var writes []string
+		for range 40 {
+			to := ""
+			if random.IntN(4) == 0 {
+				to = "err:"
+			}
+			writes = append(writes, to+words[random.IntN(len(words))])
+		}
+		if len(excerpts(t, writes...)) == 0 {
+			t.Error("nothing was read")
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
 	}
 }
 
@@ -56,13 +102,14 @@ func TestBounded(t *testing.T) {
 		"one byte too long": {[]string{long[:maxLine+1]}, []string{"<65536> … (1 more bytes)"}},
 		"zeros":             {[]string{strings.Repeat("\x00", 3*maxLine)}, []string{"(196608 bytes that are not text)"}},
 		"binary lines":      {[]string{"a\n\x00\x01\x02\x03\x04\x05\x06\x0e\n\n\x7f\xff\nb\n"}, []string{"a", "(13 bytes that are not text)", "b"}},
-		"binary at the end": {[]string{"a\n\x00\x01\x02\x03\x04\x05\x06\x0e"}, []string{"a", "(8 bytes that are not text)"}},
-		"a few controls":    {[]string{"\x01\x02\n"}, []string{"\x01\x02"}},
-		"Latin-1":           {[]string{"caf\xe9 cr\xe8me \xe0 la carte, d\xe9j\xe0 vu, gar\xe7on, l'\xe9t\xe9 dernier au ch\xe2teau de la for\xeat\n"}, nil},
-		"names with NUL":    {[]string{strings.Repeat("src/some/file.go\x00", 100) + "\n"}, nil},
-		"colours":           {[]string{strings.Repeat("\x1b[31mx\x1b[0m\a\b\t\v\f", 100) + "\n"}, nil},
-		"a progress bar":    {[]string{strings.Repeat("\r 10 % of the download", 4*maxLine/22) + "\rdone\n"}, []string{"done … (262131 more bytes)"}},
-		"two streams":       {[]string{"a", "err:\x00\x01\x02\x03\x04\x05\x06\x0e\n", "b\n"}, []string{"ab", "! (9 bytes that are not text)"}},
+		"more binary lines than are read at once": {[]string{strings.Repeat("\n\x00\x01\x02\x03\x04\x05\x06\x0e\n", 300_000)}, []string{"", "(2999999 bytes that are not text)"}},
+		"binary at the end":                       {[]string{"a\n\x00\x01\x02\x03\x04\x05\x06\x0e"}, []string{"a", "(8 bytes that are not text)"}},
+		"a few controls":                          {[]string{"\x01\x02\n"}, []string{"\x01\x02"}},
+		"Latin-1":                                 {[]string{"caf\xe9 cr\xe8me \xe0 la carte, d\xe9j\xe0 vu, gar\xe7on, l'\xe9t\xe9 dernier au ch\xe2teau de la for\xeat\n"}, nil},
+		"names with NUL":                          {[]string{strings.Repeat("src/some/file.go\x00", 100) + "\n"}, nil},
+		"colours":                                 {[]string{strings.Repeat("\x1b[31mx\x1b[0m\a\b\t\v\f", 100) + "\n"}, nil},
+		"a progress bar":                          {[]string{strings.Repeat("\r 10 % of the download", 4*maxLine/22) + "\rdone\n"}, []string{"done … (262131 more bytes)"}},
+		"two streams":                             {[]string{"a", "err:\x00\x01\x02\x03\x04\x05\x06\x0e\n", "b\n"}, []string{"ab", "! (9 bytes that are not text)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.want == nil {

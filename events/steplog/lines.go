@@ -39,12 +39,7 @@ func (l *Lines) Close() error { return l.follow.close() }
 // Next returns the next line. Without one it returns false: call it again when more was written, or after Finish
 // take it as the end. The text is valid until the next call.
 func (l *Lines) Next() (Line, bool, error) {
-	for s := range l.parts {
-		// Only now, as the text was promised until this call.
-		if p := &l.parts[s]; p.used {
-			*p = part{text: p.text[:0]}
-		}
-	}
+	l.forgetGiven()
 	looked := false
 	for {
 		if line, ok := l.split(); ok {
@@ -69,6 +64,24 @@ func (l *Lines) Next() (Line, bool, error) {
 			looked, l.follow.final = true, l.ended
 		}
 	}
+}
+
+// forgetGiven forgets the parts that were given out. Only now, as their text was promised until the next call.
+func (l *Lines) forgetGiven() {
+	for s := range l.parts {
+		if p := &l.parts[s]; p.used {
+			*p = part{text: p.text[:0]}
+		}
+	}
+}
+
+// whole gives what has been read of a stream and begins with a line, without taking it.
+func (l *Lines) whole() (stream int, data []byte) {
+	l.forgetGiven()
+	if l.parts[l.piece.stream].order != 0 {
+		return l.piece.stream, nil
+	}
+	return l.piece.stream, l.data
 }
 
 func (l *Lines) read(piece span) error {

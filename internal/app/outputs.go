@@ -135,6 +135,7 @@ func completeOutputs(list []target, views []plain.TimesView) ([]target, error) {
 // story is a run that can be reported: a session of this process, or what is watched of another.
 type story interface {
 	Follow(ctx context.Context, lines bool) (<-chan []events.Record, func() error)
+	FollowBlocks(ctx context.Context) (<-chan []events.Record, func() error)
 	PlanFor(digest string) *plan.Plan
 }
 
@@ -152,7 +153,7 @@ func follow(ctx context.Context, call *Invocation, run story, outDir string, tar
 	var wg sync.WaitGroup
 	for i, t := range targets {
 		wg.Go(func() {
-			feed, followed := run.Follow(ctx, !inOnePiece(t.format) && t.format != "otlp")
+			feed, followed := t.follow(ctx, run)
 			feed, last := keepLast(feed)
 			// The feed must be read to the end even if the reader is gone, or the run would wait.
 			err := t.write(call, feed, run, outDir)
@@ -166,6 +167,17 @@ func follow(ctx context.Context, call *Invocation, run story, outDir string, tar
 	}
 	wg.Wait()
 	return results[0], errors.Join(errs...)
+}
+
+// follow is what the target needs of a run.
+func (t target) follow(ctx context.Context, run story) (<-chan []events.Record, func() error) {
+	switch {
+	case inOnePiece(t.format) || t.format == "otlp":
+		return run.Follow(ctx, false)
+	case t.format == "json":
+		return run.Follow(ctx, true)
+	}
+	return run.FollowBlocks(ctx)
 }
 
 // write writes what the feed tells.

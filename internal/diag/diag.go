@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Pos is a place in a file. Line and Column count from 1, Column in characters; Line 0 means "the file as a whole".
@@ -20,6 +21,15 @@ func (p Pos) IsZero() bool { return p.File == "" && p.Line == 0 }
 // Origin is the place, with the includes that lead there.
 func (p Pos) Origin(chain []string) Origin {
 	return Origin{File: p.File, Line: p.Line, Column: p.Column, Chain: chain}
+}
+
+// LineColumn is the place of an offset in a text.
+func LineColumn(text string, offset int) (line, column int) {
+	if offset < 0 || offset > len(text) {
+		return 0, 0
+	}
+	before := text[:offset]
+	return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
 }
 
 // Severity tells whether a diagnostic stops the run.

@@ -488,7 +488,7 @@ func (n *Names) at(text, file string, err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	line, column := plan.LineColumn(text, e.Offset)
+	line, column := diag.LineColumn(text, e.Offset)
 	shown := plan.ShownPath(n.b.plan.Root, file)
 	return &Problem{diag.Diagnostic{Pos: diag.Pos{File: shown, Line: line, Column: column}, Message: e.Message, Hint: e.Advice()}}
 }

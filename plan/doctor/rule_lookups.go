@@ -8,7 +8,6 @@ import (
 	"moon/internal/diag"
 	"moon/internal/pattern"
 	"moon/internal/suggest"
-	"moon/plan"
 	"moon/plan/playbook"
 	"moon/plan/walk"
 )
@@ -46,7 +45,7 @@ func (r *lookupsRule) VisitDocument(f *playbook.File, at walk.Place) {
 		return
 	}
 	r.findLookups(text, func(offset int) diag.Pos {
-		line, column := plan.LineColumn(text, offset)
+		line, column := diag.LineColumn(text, offset)
 		return diag.Pos{File: f.Name, Line: line, Column: column}
 	}, at)
 }

@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	"moon/internal/diag"
-	"moon/plan"
 	"moon/plan/dialect"
 	"moon/plan/eval"
 	"moon/plan/eval/value"
@@ -74,7 +73,7 @@ func (r *templatesRule) VisitDocument(f *playbook.File, at walk.Place) {
 	}
 	text := string(f.Text)
 	posAt := func(offset int) diag.Pos {
-		line, column := plan.LineColumn(text, max(offset, 0))
+		line, column := diag.LineColumn(text, max(offset, 0))
 		return diag.Pos{File: f.Name, Line: line, Column: column}
 	}
 	t, err := r.engine.Document(text)

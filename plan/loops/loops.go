@@ -9,7 +9,7 @@ import (
 )
 
 // Items are what a loop runs over; not ok if the value has no items. In plays only a list has.
-func Items(l playbook.Loop, v any) (items []any, ok bool) {
+func Items(l *playbook.Loop, v any) (items []any, ok bool) {
 	if list, ok := v.([]any); ok || !l.Pairs {
 		return list, ok
 	}
@@ -17,7 +17,7 @@ func Items(l playbook.Loop, v any) (items []any, ok bool) {
 }
 
 // NoItems says that a loop is over something that has no items, and what to write.
-func NoItems(l playbook.Loop, v any) (message, hint string) {
+func NoItems(l *playbook.Loop, v any) (message, hint string) {
 	text := plan.FirstLine(l.Over.Text())
 	hint = "write a list: `[" + text + "]`"
 	switch v.(type) {

@@ -25,7 +25,7 @@ func Name(t *playbook.Task) (name, label string) {
 }
 
 // Expression says what a loop is over.
-func Expression(l playbook.Loop) string {
+func Expression(l *playbook.Loop) string {
 	switch l.Over.Kind() {
 	case playbook.List:
 		return fmt.Sprintf("list of %d", l.Over.Len())

@@ -45,7 +45,7 @@ func (p *fleet) gather(cs []*taskContext) {
 		e := p.env(c, nil)
 		r := p.Renderer(e, c.chain)
 		var s plan.Step
-		k := &plan.Task{}
+		k := plan.NewTask(plan.Task{})
 		s.Conn = p.connector.ConnectionTo(c.place(), m.Machine, e, r)
 		p.connector.BecomeOnHost(&s, k, c.place(), c.on.Name, e, r)
 		if s.Conn != nil && s.Conn.Steers != "" && !p.plan.Trusts(s.Conn.Steers) {

@@ -22,7 +22,7 @@ func (p *playsState) collectRegister(t *playbook.Task, first int, c *taskContext
 	if t.Register == "" || t.Kind != playbook.Action && t.Kind != playbook.IncludeVars {
 		return
 	}
-	b := &vars.Binding{Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), How: vars.Collected, By: t}
+	b := &vars.Binding{Name: t.Register, From: "register", Origin: origin(t.RegisterPos(), c.chain), How: vars.Collected, By: t}
 	for s := first; s < len(p.plan.Steps); s++ {
 		if at := p.plan.Steps[s].Place; at == nil || !at.Opened { // what has found a host stands before the round
 			b.Steps = append(b.Steps, s)

@@ -21,8 +21,8 @@ import (
 
 // planStep plans one step: one task, one item.
 func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
-	k := &plan.Task{Compiled: p.CompileTask(t, c.chain), When: c.when, Ignore: c.ignore, Env: c.env, Cwd: c.cwd, Dir: c.dir, Base: c.dir}
-	k.Dialect = p.plan.Dialect
+	k := plan.NewTask(plan.Task{Compiled: p.CompileTask(t, c.chain), When: c.when, Ignore: c.ignore, Env: c.env, Cwd: c.cwd, Dir: c.dir})
+	k.Dialect, k.Base = p.plan.Dialect, c.dir
 	// The files that lookups read from here on are part of this step's identity.
 	p.lookups.Read = p.lookups.Read[:0]
 	if k.Action == nil {
@@ -292,7 +292,7 @@ func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 	c.form.handFacts(p, s, k, t, c)
 	if t.Register != "" && t.Loop.Kind == playbook.NoLoop {
 		p.produce(&vars.Binding{
-			Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), How: vars.Registered,
+			Name: t.Register, From: "register", Origin: origin(t.RegisterPos(), c.chain), How: vars.Registered,
 			Steps: []int{s.Index}, By: t, Early: p.prober.Asks(s.Index),
 		}, c)
 	}

@@ -132,7 +132,7 @@ func (p *planner) lateVars(pb *playbook.Playbook, c *taskContext) {
 			pos := entries[0].Pos
 			p.planStep(c, playbook.NewTask(playbook.Task{
 				Kind: playbook.Vars, Pos: pos, ActionKey: "vars", ActionPos: pos, Args: m,
-				Loop: playbook.Loop{Var: "item", Index: "index"},
+				Loop: &playbook.Loop{Var: "item", Index: "index"},
 			}))
 		}
 	}

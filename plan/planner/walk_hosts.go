@@ -323,7 +323,7 @@ func (p *planner) planEmptyLoop(c *taskContext, t *playbook.Task, when []plan.Co
 		return
 	}
 	p.names.Produced.Add(&vars.Binding{
-		Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), By: t,
+		Name: t.Register, From: "register", Origin: origin(t.RegisterPos(), c.chain), By: t,
 		Value: map[string]any{"results": []any{}, "skipped": true, "changed": false, "skipped_reason": "No items in the list"},
 	})
 }

@@ -62,7 +62,7 @@ func (p *planner) planOnHosts(c *taskContext, t *playbook.Task) {
 		}
 	}
 	if t.Kind == playbook.Preset && t.Register != "" {
-		p.Errorf(t.RegisterPos, len(t.Register), c.chain, "put the preset into a block with `hosts:`, where each host has its own",
+		p.Errorf(t.RegisterPos(), len(t.Register), c.chain, "put the preset into a block with `hosts:`, where each host has its own",
 			"`register` on a preset with `hosts`: one name for the exports of all hosts")
 		return
 	}

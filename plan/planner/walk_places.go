@@ -329,7 +329,7 @@ func (p *playsState) promise(t *playbook.Task, s *plan.Step, c *taskContext) {
 	}
 	if t.Register != "" {
 		p.names.Produced.Add(&vars.Binding{
-			Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), How: vars.Registered,
+			Name: t.Register, From: "register", Origin: origin(t.RegisterPos(), c.chain), How: vars.Registered,
 			Steps: []int{s.Index}, By: t,
 		})
 	}

@@ -376,7 +376,7 @@ var idPattern = pattern.New(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
 func (p *parser) readRegister(t *Task, e Entry) {
 	if name, ok := p.readIdentifier(e, "the name of a variable"); ok {
-		t.Register, t.RegisterPos = name, e.Value.Pos()
+		t.Register, t.registered = name, e.Value
 	}
 }
 
@@ -404,16 +404,17 @@ func (p *parser) readLoop(t *Task, e Entry) {
 			t.Loop.Key)
 		return
 	}
-	t.Loop.Key, t.Loop.Pos, t.Loop.Over = e.Key, e.Pos, e.Value
+	l := t.ownLoop()
+	l.Key, l.Pos, l.Over = e.Key, e.Pos, e.Value
 	if e.Key == "with_filetree" {
-		t.Loop.Kind = FileTree
+		l.Kind = FileTree
 		if !isScalar(e.Value) {
 			p.reportKind(e, "the path of a directory")
-			t.Loop.Over = Value{}
+			l.Over = Value{}
 		}
 		return
 	}
-	t.Loop.Kind = Items
+	l.Kind = Items
 	if e.Value.Kind() == Null {
 		p.errorf(e.Pos, len(e.Key), "`[]` is a loop over nothing", "`%s:` has no value", e.Key)
 	}
@@ -436,16 +437,16 @@ func (p *parser) loopKey(t *Task, c Entry) bool {
 	switch c.Key {
 	case "loop_var":
 		if name, ok := p.readIdentifier(c, "the name of a variable"); ok {
-			t.Loop.Var = name
+			t.ownLoop().Var = name
 		}
 	case "index_var":
 		if name, ok := p.readIdentifier(c, "the name of a variable"); ok {
-			t.Loop.Index = name
+			t.ownLoop().Index = name
 		}
 	case "label":
-		t.Loop.Label = c.Value
+		t.ownLoop().Label = c.Value
 	case "limit":
-		t.Loop.Limit = c.Value
+		t.ownLoop().Limit = c.Value
 	default:
 		return false
 	}

@@ -316,13 +316,13 @@ func (p *parser) readTasks(v Value, where string) []*Task {
 }
 
 func (p *parser) readTask(item Value) *Task {
-	t := &Task{Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item"}, Seldom: &noSeldom, PlayTask: &noPlay}
+	t := &Task{Pos: item.Pos(), Keys: item.Entries(), Loop: &noLoop, Seldom: &noSeldom, PlayTask: &noPlay}
 	p.fillTask(p, t)
 	return t
 }
 
 func (p *parser) readStep(t *Task) {
-	t.Loop.Index, t.Loop.Pairs = "index", true
+	t.Loop = &noRounds
 	unknown := p.identifyTask(t)
 	for _, e := range t.Keys {
 		// By its place and not by its key: an action and a key may have the same name.
@@ -597,7 +597,7 @@ func (p *parser) checkTogether(t *Task) {
 	}
 	checkApproves(p, t)
 	if t.Kind == Preset && t.Register != "" && t.Loop.Kind != NoLoop {
-		p.errorf(t.RegisterPos, utf8.RuneCountInString(t.Register), "use the preset once for each name that is needed",
+		p.errorf(t.RegisterPos(), utf8.RuneCountInString(t.Register), "use the preset once for each name that is needed",
 			"`register` on a preset with a loop: one name for the exports of all rounds")
 	}
 	if t.Kind == Block && len(t.Body) == 0 && len(t.Rescue)+len(t.Always) > 0 {

@@ -192,7 +192,7 @@ func ParseApply(f *File, m Value, ds *diag.List) *Task {
 // WithModule reads a task again whose `action:` names its module by a template, now that this has a value.
 func WithModule(f *File, t *Task, module string, actions Actions, ds *diag.List) *Task {
 	p := &parser{dialect: playForm, file: f, actions: actions, ds: ds, module: module}
-	again := NewTask(Task{Pos: t.Pos, Keys: t.Keys, Loop: Loop{Var: "item"}})
+	again := NewTask(Task{Pos: t.Pos, Keys: t.Keys})
 	p.fillTask(p, again)
 	return again
 }
@@ -548,7 +548,7 @@ func (p playsParser) readRoles(e Entry) []*Task {
 		case Map:
 			roles = append(roles, p.roleEntry(item))
 		case String:
-			roles = append(roles, p.requireName(NewTask(Task{Kind: Role, Pos: item.Pos(), Args: item, Loop: Loop{Var: "item"}})))
+			roles = append(roles, p.requireName(NewTask(Task{Kind: Role, Pos: item.Pos(), Args: item})))
 		default:
 			p.errorf(item.Pos(), 0, "write the name of a role", "a role must be a name or a map; this is %s", item.Kind())
 		}
@@ -566,7 +566,7 @@ var roleKeys = []string{
 }
 
 func (p playsParser) roleEntry(item Value) *Task {
-	t := NewTask(Task{Kind: Role, Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item"}})
+	t := NewTask(Task{Kind: Role, Pos: item.Pos(), Keys: item.Entries()})
 	src, named := Value{}, hasKey(t.Keys, "role")
 	var params []string
 	for _, e := range t.Keys {

@@ -336,19 +336,25 @@ func (p *parser) playLoop(t *Task, e Entry) {
 	case e.Key == "loop" || e.Key == "with_items" || e.Key == "with_filetree":
 		p.readLoop(t, e)
 		if t.Loop.Key == "with_items" {
-			t.Loop.Kind = Lookup // it makes one list of lists, as the lookup does; of steps it is another name of `loop`
+			t.ownLoop().Kind = Lookup // it makes one list of lists, as the lookup does; of steps it is another name of `loop`
 		}
 	case t.Loop.Kind != NoLoop:
 		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "use one of them; a loop in a loop is an include with its own loop",
 			"`%s` beside `%s`", e.Key, t.Loop.Key)
 	case name == "items":
-		t.Loop.Kind, t.Loop.Key, t.Loop.Pos, t.Loop.Over = Lookup, "with_items", e.Pos, e.Value
+		t.Loop = t.Loop.over("with_items", e)
 	default:
 		if !slices.Contains(Lookups, name) {
 			name = strings.TrimPrefix(e.Key, "with_") // of a plugin, by its name as a whole
 		}
-		t.Loop.Kind, t.Loop.Key, t.Loop.Pos, t.Loop.Over = Lookup, "with_"+name, e.Pos, e.Value
+		t.Loop = t.Loop.over("with_"+name, e)
 	}
+}
+
+// over is the loop over what a lookup gives.
+func (l Loop) over(key string, e Entry) *Loop {
+	l.Kind, l.Key, l.Pos, l.Over = Lookup, key, e.Pos, e.Value
+	return &l
 }
 
 var playLoopKeys = []string{"loop_var", "index_var", "label", "pause", "extended", "break_when", "limit"}

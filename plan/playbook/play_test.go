@@ -52,6 +52,9 @@ func given(v reflect.Value) string {
 	var b strings.Builder
 	for i := range v.NumField() {
 		f, name := v.Field(i), v.Type().Field(i).Name
+		if !v.Type().Field(i).IsExported() { // a place
+			continue
+		}
 		text := ""
 		switch x := f.Interface().(type) {
 		case playbook.Value:
@@ -70,9 +73,9 @@ func given(v reflect.Value) string {
 			for _, one := range x {
 				text += one.Name + given(reflect.ValueOf(one))
 			}
-		case playbook.Loop:
+		case *playbook.Loop:
 			if x.Kind != playbook.NoLoop {
-				text = fmt.Sprintf("%d %s %s%s", x.Kind, x.Key, x.Var, given(reflect.ValueOf(x)))
+				text = fmt.Sprintf("%d %s %s%s", x.Kind, x.Key, x.Var, given(reflect.ValueOf(*x)))
 			}
 		case *playbook.PlayTask:
 			b.WriteString(given(reflect.ValueOf(*x)))

@@ -162,7 +162,7 @@ type Loop struct {
 }
 
 // Needs says what the loop can run over.
-func (l Loop) Needs() string {
+func (l *Loop) Needs() string {
 	if l.Pairs {
 		return "a list or a map"
 	}
@@ -190,21 +190,21 @@ type Need struct {
 
 // Task is one entry of a list of steps, as written. Zero Values are keys that were not given.
 type Task struct {
-	Kind        TaskKind
-	Pos         diag.Pos // of the first key
-	Keys        []Entry  // all of them, in document order
-	Action      string   // canonical name
-	ActionKey   string   // as written
-	ActionPos   diag.Pos
-	Args        Value // of the action, the include's path, the vars …
-	Name        Value
-	ID          string
-	When        []Value
-	Register    string
-	RegisterPos diag.Pos
-	Tags        []Value
-	Loop        Loop
-	Dynamic     bool // of plays: include_tasks, include_role: `when` is asked once, tags and keys do not reach what is inside, but by Apply
+	Kind       TaskKind
+	Pos        diag.Pos // of the first key
+	Keys       []Entry  // all of them, in document order
+	Action     string   // canonical name
+	ActionKey  string   // as written
+	ActionPos  diag.Pos
+	Args       Value // of the action, the include's path, the vars …
+	Name       Value
+	ID         string
+	When       []Value
+	Register   string
+	registered Value // where Register is written
+	Tags       []Value
+	Loop       *Loop // never nil
+	Dynamic    bool  // of plays: include_tasks, include_role: `when` is asked once, tags and keys do not reach what is inside, but by Apply
 	*Seldom          // never nil
 	*PlayTask        // never nil
 }
@@ -298,11 +298,16 @@ type PlayTask struct {
 var (
 	noPlay   PlayTask
 	noSeldom Seldom
+	noLoop   = Loop{Var: "item"}
+	noRounds = Loop{Var: "item", Index: "index", Pairs: true} // of steps
 )
 
 // NewTask is a task that no file has, with parts of its own.
 func NewTask(t Task) *Task {
 	t.Seldom, t.PlayTask = new(Seldom), new(PlayTask)
+	if t.Loop == nil {
+		t.Loop = &noLoop
+	}
 	return &t
 }
 
@@ -320,6 +325,18 @@ func (t *Task) ownKeys() *Seldom {
 		t.Seldom = new(Seldom)
 	}
 	return t.Seldom
+}
+
+// RegisterPos is where the name of the result is written.
+func (t *Task) RegisterPos() diag.Pos { return t.registered.Pos() }
+
+// ownLoop is the task's own Loop, to write to.
+func (t *Task) ownLoop() *Loop {
+	if t.Loop == &noLoop || t.Loop == &noRounds {
+		one := *t.Loop
+		t.Loop = &one
+	}
+	return t.Loop
 }
 
 // ownPart is the task's own PlayTask, to write to.

@@ -187,6 +187,14 @@ func (v Value) Len() int {
 	return len(n.Content)
 }
 
+// AsPlays gives the numbers of a value the meaning that plays have for them, which is YAML 1.1's. The library reads 1.2.
+func (v Value) AsPlays() Value {
+	if v.node != nil {
+		v.node.ReadOldNumbers()
+	}
+	return v
+}
+
 // Items are the items of a list.
 func (v Value) Items() []Value {
 	n := v.aliasTarget()

@@ -89,8 +89,11 @@ func (t *Tree) Members(scope int) []Member {
 
 // InDocument are a scope's direct children in document order, without the branches of a block.
 func (t *Tree) InDocument(scope int) []Member {
-	var list []Member
 	s := &t.Plan.Scopes[scope]
+	var list []Member
+	if len(t.children[scope]) == 0 { // then all are its own, and there may be many
+		list = make([]Member, 0, s.Last-s.First)
+	}
 	step := s.First
 	for _, child := range t.children[scope] {
 		c := &t.Plan.Scopes[child]

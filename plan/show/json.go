@@ -346,7 +346,8 @@ func indentGraph(graph func() ([]byte, error)) (t graphText) {
 			return t
 		}
 	}
-	t.err = json.Indent(&t.text, compact, "  ", "  ")
+	t.text.Grow(3 * len(compact)) // half of it is indentation
+	t.text.Write(appendIndented(t.text.AvailableBuffer(), compact, "  "))
 	return t
 }
 
@@ -450,16 +451,16 @@ const batchSize = 128
 
 // batch is the text of some items of a list.
 type batch[T any] struct {
-	text bytes.Buffer
-	enc  *json.Encoder
-	item T
-	err  error
+	text    bytes.Buffer
+	compact bytes.Buffer // the item at hand
+	enc     *json.Encoder
+	item    T
+	err     error
 }
 
 func newBatch[T any]() *batch[T] {
 	b := new(batch[T])
-	b.enc = json.NewEncoder(&b.text)
-	b.enc.SetIndent("    ", "  ")
+	b.enc = json.NewEncoder(&b.compact)
 	return b
 }
 
@@ -470,8 +471,10 @@ func (b *batch[T]) fill(from, to int, item func(int) T) {
 			b.text.WriteString(",\n    ")
 		}
 		b.item = item(i)
+		b.compact.Reset()
 		b.err = b.enc.Encode(&b.item)
-		b.text.Truncate(max(b.text.Len()-1, 0)) // Encode ends the line
+		b.text.Grow(3 * b.compact.Len())
+		b.text.Write(appendIndented(b.text.AvailableBuffer(), bytes.TrimSuffix(b.compact.Bytes(), []byte("\n")), "    ")) // Encode ends the line
 	}
 }
 

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -265,7 +266,11 @@ func ReadBounded(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(io.LimitReader(f, playbook.MaxFileSize+1))
+	// A list that grows as it is read would leave as much again behind.
+	var b bytes.Buffer
+	b.Grow(int(min(info.Size(), playbook.MaxFileSize)) + bytes.MinRead)
+	_, err = b.ReadFrom(io.LimitReader(f, playbook.MaxFileSize+1))
+	text := b.Bytes()
 	if err == nil && len(text) > playbook.MaxFileSize {
 		err = &fs.PathError{Op: "read", Path: path, Err: ErrTooLarge}
 	}

@@ -51,9 +51,17 @@ type FactUsage struct {
 type Binding struct {
 	Name   string
 	Value  any // as known when planning; may contain eval.Unknown
-	Open   bool
 	From   string
 	Origin diag.Origin
+
+	Open    bool // it is not known when planning, or not all of it
+	Lazy    bool // raw is rendered wherever the name is used, with what is in effect there: a variable of a play
+	Certain bool // an assignment that nothing known keeps from happening
+	Passing bool // known inside a rescue, and after it only if that was needed
+	Early   bool // an assignment whose value is known before it happens
+
+	GivesFacts bool // a module says so, whatever they are called
+	How        Production
 
 	// An open value is rendered again when a step that uses it runs: the text as written, where it was written.
 	Raw   playbook.Value
@@ -62,18 +70,10 @@ type Binding struct {
 	Given  *Given  // of the map `parameters`; raw is empty then
 	Rounds *Rounds // of ansible_loop, if an item of the loop is open; raw is empty then
 
-	Lazy bool // raw is rendered wherever the name is used, with what is in effect there: a variable of a play
-
 	// Set by steps while running. Steps are those of one task, more than one in a loop.
-	Steps   []int
-	How     Production
-	Certain bool           // an assignment that nothing known keeps from happening
-	Relay   []*Binding     // of run_once: what each of the hosts would have set
-	By      *playbook.Task // that sets it, in a play
-	Passing bool           // known inside a rescue, and after it only if that was needed
-	Early   bool           // an assignment whose value is known before it happens
-
-	GivesFacts bool // a module says so, whatever they are called
+	Steps []int
+	Relay []*Binding     // of run_once: what each of the hosts would have set
+	By    *playbook.Task // that sets it, in a play
 }
 
 // Production is how running steps give a name its value.

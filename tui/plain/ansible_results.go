@@ -167,15 +167,16 @@ func (r *results) keepOutput(step int, e events.StepOutput) {
 		s = &streams{}
 		r.printed[step] = s
 	}
-	// Output beyond the limit is counted, but not kept for the result.
-	if s.size += len(e.Line) + 1; s.size > keptPrinted {
-		return
-	}
 	k := 0
 	if e.Stderr {
 		k = 1
 	}
-	s.lines[k] = append(s.lines[k], steplog.Marked(e.Line, e.Dropped, e.Binary))
+	for line := range strings.SplitSeq(e.Line, "\n") {
+		// Output beyond the limit is counted, but not kept for the result.
+		if s.size += len(line) + 1; s.size <= keptPrinted {
+			s.lines[k] = append(s.lines[k], steplog.Marked(line, e.Dropped, e.Binary))
+		}
+	}
 }
 
 // itemOf is " => (item=x)" for a step that is an item of a loop.

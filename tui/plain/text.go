@@ -313,9 +313,17 @@ func (t *Text) printLine(step int, e events.StepOutput) {
 	if e.Stderr {
 		mark = "!"
 	}
-	text := termtext.CleanName(steplog.Marked(e.Line, e.Dropped, e.Binary))
-	for _, part := range []string{t.stepMargin(step), mark, " ", text, "\n"} { // there may be millions: Fprintf takes as long as all the rest
-		_, _ = t.out.WriteString(part) // it keeps its first error
+	head := t.stepMargin(step) + mark + " "
+	left := e.More + 1
+	for line := range strings.SplitSeq(e.Line, "\n") { // there may be millions: Fprintf takes as long as all the rest
+		text := termtext.CleanName(steplog.Marked(line, e.Dropped, e.Binary))
+		for _, part := range []string{head, text, "\n"} {
+			_, _ = t.out.WriteString(part) // it keeps its first error
+		}
+		// Those that later ones of the same event push out need not be kept.
+		if left--; left < tailLines {
+			t.keepTail(step, text)
+		}
 	}
 	// Said once for each step.
 	if e.Dropped > 0 && !t.dropped[step] {
@@ -325,8 +333,11 @@ func (t *Text) printLine(step int, e events.StepOutput) {
 		t.dropped[step] = true
 		t.printf("%s%s all of it: moon show %s --output %s", t.stepMargin(step), mark, t.run.ID, events.StepID(step))
 	}
-	// Kept for the summary, where the last lines stand below the failure.
-	tail := append(t.tails[step], text)
+}
+
+// keepTail keeps a line for the summary, where the last ones stand below the failure: a copy, since it may be a small part of a long text.
+func (t *Text) keepTail(step int, text string) {
+	tail := append(t.tails[step], strings.Clone(text))
 	if len(tail) > tailLines {
 		tail = tail[1:]
 	}

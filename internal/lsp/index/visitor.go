@@ -151,7 +151,7 @@ func (v *visitor) noteHandler(name playbook.Value, path string, def bool) {
 func (v *visitor) noteDefinitions(t *Task) {
 	// Only names that are written out: what a template names the run alone knows.
 	if t.Register != "" {
-		v.x.define(Variable, t.Register, t.RegisterPos, t.Path, "result of «"+titleOf(t.Task)+"»")
+		v.x.define(Variable, t.Register, t.RegisterPos(), t.Path, "result of «"+titleOf(t.Task)+"»")
 	}
 	for _, e := range t.Keys {
 		switch e.Key {
@@ -269,7 +269,7 @@ func (v *visitor) VisitDocument(f *playbook.File, _ walk.Place) {
 		return
 	}
 	for _, ref := range t.Refs() {
-		line, column := plan.LineColumn(text, max(ref.Offset, 0))
+		line, column := diag.LineColumn(text, max(ref.Offset, 0))
 		pos := diag.Pos{File: f.Name, Line: line, Column: column}
 		if ref.Call || ref.Name == "hostvars" || ref.Name == "vars" {
 			v.x.doubt(pos, "any variable may be used there")

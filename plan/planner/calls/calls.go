@@ -86,7 +86,7 @@ func (s *Said) MayFail(name string, chain []string, hint string) diag.Diagnostic
 func (s *Said) Note(p *plan.Plan, steps []int, known []string) {
 	for _, i := range steps {
 		k := p.Steps[i].Task
-		k.Notify = plan.Notify{Texts: append(k.Notify.Texts, s.Text), Steps: steps, Known: known}
+		k.Own().Notify = plan.Notify{Texts: append(k.Notify.Texts, s.Text), Steps: steps, Known: known}
 	}
 }
 

@@ -436,6 +436,9 @@ func (c *Compiler) arguments(a *spec.Action, t *playbook.Task, chain []string) (
 // once reports arguments that are given twice: an alias and its name are one. Modules take the alias that they list last, with a warning;
 // elsewhere it is a mistake, because one of two values would be ignored.
 func (c *Compiler) once(args []plan.Arg, a *spec.Action, chain []string) []plan.Arg {
+	if len(args) < 2 {
+		return slices.Clip(args)
+	}
 	kept := args[:0:0]
 	for _, g := range args {
 		at := slices.IndexFunc(kept, func(k plan.Arg) bool { return k.Name == g.Name })

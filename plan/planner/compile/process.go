@@ -76,7 +76,7 @@ func (c *Compiler) FillUndo(s *plan.Step, k *plan.Task, r *plan.Renderer, home s
 		Engine: r.Engine, Env: &with, Report: r.Report, Lack: r.Lack, Facts: r.Facts, Lenient: r.Lenient,
 		Guards: r.Guards, Chain: r.Chain,
 	}
-	u := &plan.Task{Compiled: k.Undo, Dir: k.Dir, Base: k.Dir}
+	u := plan.NewTask(plan.Task{Compiled: k.Undo, Dir: k.Dir, Base: k.Dir})
 	raw := u.Values(sub, u.Args, home, "", func(string) {})
 	for _, m := range u.Src.Env.Entries() {
 		sub.Text(m.Value)

@@ -77,7 +77,7 @@ func (c *Connector) BecomeHere(s *plan.Step, k *plan.Task, b Become, r *plan.Ren
 		missing := len(r.Missing)
 		user = r.Text(b.User)
 		if len(r.Missing) > missing {
-			k.BecomeUser = b.User
+			k.Own().BecomeUser = b.User
 		} else if !spec.IsUser(user) && !r.Failed && !r.Undefined {
 			message, hint := plan.NotUser("`become_user:`", user)
 			c.problems.Errorf(b.User.Pos(), utf8.RuneCountInString(plan.FirstLine(b.User.Text())), r.Chain, hint, "%s", message)
@@ -120,7 +120,7 @@ func (c *Connector) BecomeOnHost(s *plan.Step, k *plan.Task, place Place, host s
 	})
 	if v, ok := find("ansible_become_method"); ok {
 		if _, open := v.(value.Unknown); open { // a task may set it, or none
-			k.BecomeMethod = playbook.Written(place.Pos, "{{ ansible_become_method | default('') }}")
+			k.Own().BecomeMethod = playbook.Written(place.Pos, "{{ ansible_become_method | default('') }}")
 			r.Text(k.BecomeMethod)
 		} else {
 			method = value.Text(value.Plain(v))
@@ -144,7 +144,7 @@ func (c *Connector) BecomeOnHost(s *plan.Step, k *plan.Task, place Place, host s
 		missing := len(r.Missing)
 		user, from, at = r.Text(b.User), "`become_user:`", b.User.Pos()
 		if len(r.Missing) > missing {
-			k.BecomeUser = b.User
+			k.Own().BecomeUser = b.User
 		}
 	}
 	for _, name := range []string{vars.BecomeNameOf(of, "user"), "ansible_become_user"} {
@@ -153,7 +153,7 @@ func (c *Connector) BecomeOnHost(s *plan.Step, k *plan.Task, place Place, host s
 			continue
 		}
 		// The variable counts above the key, so what the key lacks does not matter any more.
-		from, at, k.BecomeUser = "`"+name+"`", place.Pos, playbook.Value{}
+		from, at, k.Own().BecomeUser = "`"+name+"`", place.Pos, playbook.Value{}
 		var ok bool
 		if user, ok = c.settingText(place, r, "who to become on "+host, name, v); !ok {
 			return
@@ -167,7 +167,7 @@ func (c *Connector) BecomeOnHost(s *plan.Step, k *plan.Task, place Place, host s
 	if v, ok := find(vars.BecomeNameOf(of, "password"), vars.BecomeNameOf(of, "pass"), "ansible_become_password",
 		"ansible_become_pass"); ok {
 		if _, open := v.(value.Unknown); !open {
-			k.BecomePassword = value.Text(value.Reveal(v))
+			k.Own().BecomePassword = value.Text(value.Reveal(v))
 			c.secrets.Add("ansible_become_password", k.BecomePassword)
 		}
 	}

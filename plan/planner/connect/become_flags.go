@@ -53,7 +53,7 @@ func (c *Connector) becomeFlags(k *plan.Task, place Place, method string, e *pla
 		case r.Failed || r.Undefined:
 			return ""
 		case len(r.Missing) > missing || !omitted && !k.BecomeMethod.IsZero():
-			k.BecomeFlags = list
+			k.Own().BecomeFlags = list
 			return ""
 		case omitted || got == nil:
 			continue

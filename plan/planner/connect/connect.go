@@ -243,14 +243,14 @@ func (c *Connector) PythonOn(at Place, k *plan.Task, m *vars.Machine, e *plan.En
 	}
 	if _, open := v.(value.Unknown); !open {
 		text, _ := c.settingText(at, r, "what runs modules on "+m.Name, name, v)
-		k.Python = vars.PythonIn(text)
+		k.Own().Python = vars.PythonIn(text)
 		return
 	}
 	written := name
 	if there != e { // the task is delegated: the host that does it has an interpreter of its own
 		written = "hostvars[" + strconv.Quote(m.Name) + "]." + name
 	}
-	k.PythonLate = playbook.Written(at.Pos, "{{ "+written+" | default('') }}")
+	k.Own().PythonLate = playbook.Written(at.Pos, "{{ "+written+" | default('') }}")
 	r.Text(k.PythonLate)
 }
 

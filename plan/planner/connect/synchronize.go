@@ -15,18 +15,18 @@ func (c *Connector) SyncedWith(
 	if k.Action == nil || k.Action.Name != "synchronize" {
 		return by
 	}
-	k.There = "dest"
+	k.Own().There = "dest"
 	if v, given := plan.ValueOf(k.Args, "mode"); given {
 		missing := r.Missing // the argument is rendered among the others, where what it lacks is counted
 		if value.Text(value.Plain(r.Value(v))) == "pull" {
-			k.There = "src"
+			k.Own().There = "src"
 		}
 		r.Missing = missing
 	}
 	switch {
 	case to.IsZero():
 	case own == by:
-		k.There = "src, dest"
+		k.Own().There = "src, dest"
 	case c.ConnectionTo(at, by, e, r) != nil:
 		c.problems.Errorf(at.Pos, 0, at.Chain, "delegate it to localhost or to its own host, or run rsync with `command`",
 			"`synchronize` does not copy between two hosts yet: from %s to %s", by.Name, own.Name)

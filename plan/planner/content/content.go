@@ -82,7 +82,7 @@ func (l *Reader) Look(s *plan.Step, k *plan.Task, r *plan.Renderer, src string, 
 		if r.Excused(e) {
 			continue
 		}
-		line, column := plan.LineColumn(string(f.Text), e.Offset)
+		line, column := diag.LineColumn(string(f.Text), e.Offset)
 		d := diag.Diagnostic{
 			Pos: diag.Pos{File: f.Name, Line: line, Column: column}, Width: e.Width, Message: e.Message, Hint: e.Advice(),
 			Chain: append(slices.Clip(s.Origin.Chain), s.Origin.String()),

@@ -42,7 +42,7 @@ func Task(o *plan.Orphan, root string, edited bool) (*playbook.Task, error) {
 	// All of it is data: what a run has recorded may hold braces, and nothing in it is rendered again.
 	task := playbook.NewTask(playbook.Task{
 		Kind: playbook.Action, Pos: at, Action: action.Name, ActionKey: undo.Action, ActionPos: at, Name: name,
-		Loop: playbook.Loop{Var: "item", Index: "index"},
+		Loop: &playbook.Loop{Var: "item", Index: "index"},
 	})
 	var args []playbook.Entry
 	for _, key := range plan.SortedKeys(undo.Args) {

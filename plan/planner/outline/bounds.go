@@ -84,7 +84,7 @@ func countSteps(tasks []*playbook.Task) int {
 }
 
 // writtenItems is how many items a loop has if that can be seen.
-func writtenItems(l playbook.Loop) int {
+func writtenItems(l *playbook.Loop) int {
 	if l.Kind != playbook.Items { // with_items of plays, a lookup, flattens lists
 		return 0
 	}

@@ -15,7 +15,7 @@ func Exported(file *playbook.PresetFile, name string, t *playbook.Task, list *pr
 	}
 	if len(file.Exports) == 0 {
 		hint := "add `exports:` with the names of variables to " + file.File.Name
-		list.Errorf(t.RegisterPos, utf8.RuneCountInString(t.Register), chain, hint, "the preset `%s` exports nothing", name)
+		list.Errorf(t.RegisterPos(), utf8.RuneCountInString(t.Register), chain, hint, "the preset `%s` exports nothing", name)
 		return nil
 	}
 	entries := make([]playbook.Entry, len(file.Exports))
@@ -29,6 +29,6 @@ func Exported(file *playbook.PresetFile, name string, t *playbook.Task, list *pr
 	return playbook.NewTask(playbook.Task{
 		Kind: playbook.Vars, Pos: at, ActionKey: "vars", ActionPos: at,
 		Args: playbook.WrittenMap(at, playbook.Entry{Key: t.Register, Pos: at, Value: playbook.WrittenMap(at, entries...)}),
-		Loop: playbook.Loop{Var: "item", Index: "index"},
+		Loop: &playbook.Loop{Var: "item", Index: "index"},
 	})
 }

@@ -86,7 +86,7 @@ func (s *Tasks) Finder(t *playbook.Task, names bool) *playbook.Task {
 	}
 	f := playbook.NewTask(playbook.Task{
 		Kind: playbook.Action, Pos: t.Pos, Action: plan.FinderAction, ActionKey: plan.FinderAction, ActionPos: t.Loop.Pos,
-		Name: t.Name, Loop: playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index},
+		Name: t.Name, Loop: &playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index},
 	})
 	f.NoLog, f.StepVars = t.NoLog, t.StepVars
 	if t.Kind != playbook.Action && t.Kind != playbook.IncludeVars {
@@ -110,7 +110,7 @@ func (s *Tasks) Empty(t *playbook.Task, adopt func(empty *playbook.Task)) *playb
 		return empty
 	}
 	one := t.Copy()
-	one.Loop = playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}
+	one.Loop = &playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}
 	// The name gets the result of the whole loop, and not that of this one step.
 	one.Register = ""
 	s.empty[t] = one
@@ -124,7 +124,7 @@ func (s *Tasks) Failing(t *playbook.Task, message string) *playbook.Task {
 		return failing
 	}
 	one := t.Copy()
-	one.Loop = playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}
+	one.Loop = &playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}
 	one.Kind, one.Action, one.ExtraArgs = playbook.Action, "fail", playbook.Value{} // an include, too
 	one.Args = playbook.WrittenMap(t.Loop.Pos, playbook.Entry{Pos: t.Loop.Pos, Key: "msg", Value: playbook.Written(t.Loop.Pos, message)})
 	one.Until, one.ChangedWhen, one.FailedWhen = nil, nil, nil
@@ -149,7 +149,7 @@ func (s *Tasks) Excluded(t *playbook.Task, why string) *playbook.Task {
 			Pos: t.Pos, Key: "msg",
 			Value: text("its facts decide what it does, and could not be had while planning; run the playbook again"),
 		}),
-		Loop: playbook.Loop{Var: "item"},
+		Loop: &playbook.Loop{Var: "item"},
 	})
 	s.excluded[key] = out
 	return out

@@ -48,7 +48,7 @@ func (s *Tasks) Validating(use *playbook.Task, files *playbook.RoleFiles, role, 
 			nested("validate_args_context", text("type", "role"), text("name", role), text("argument_spec_name", entry),
 				text("path", files.Dir)),
 		),
-		Loop: playbook.Loop{Var: "item"},
+		Loop: &playbook.Loop{Var: "item"},
 	})}
 	s.validating[key] = t
 	return t

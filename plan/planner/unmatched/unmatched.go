@@ -94,7 +94,7 @@ func (u *Rule) VisitMissing(m walk.Missing, at walk.Place) {
 func (u *Rule) checkArguments(k *plan.Compiled, at walk.Place) {
 	r := u.Renderer(u.Names(at), at.Chain)
 	r.Report = nil
-	of := &plan.Task{Compiled: k, Dialect: u.Plan.Dialect, Base: u.Plan.Root, Dir: at.Dir}
+	of := plan.NewTask(plan.Task{Compiled: k, Dialect: u.Plan.Dialect, Base: u.Plan.Root, Dir: at.Dir})
 	raw, open := map[string]any{}, map[string]bool{}
 	for _, g := range k.Args {
 		switch {
