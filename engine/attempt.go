@@ -96,7 +96,7 @@ func (s *attempts) missing(b *bind.Bound, step, number int, m *plan.Missing) {
 	default:
 		why := "no step has given it"
 		for _, p := range m.Steps {
-			why = fmt.Sprintf("%s was %s", s.state.Plan().After([]int{p}), s.state.Outcome(p))
+			why = s.state.Plan().After([]int{p}) + " was " + s.state.Fate(p)
 		}
 		s.failBefore(b, step, number, fmt.Errorf("`%s` has no value: %s", m.Name, why))
 	}

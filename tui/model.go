@@ -32,10 +32,10 @@ type model struct {
 	kept  tree.Filter // to be restored
 	typed typeahead
 
-	opened  bool // its size has been known
-	leaving bool // asked to
-	forced  bool // left without waiting
-	again   bool // another run was asked for
+	opened  bool        // its size has been known
+	leaving bool        // asked to
+	forced  bool        // left without waiting
+	again   *AgainError // another run was asked for; nil: none was
 
 	concluded bool // the feed broke off, and what ran then counts as lost
 	ticking   bool

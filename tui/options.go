@@ -100,3 +100,10 @@ type Options struct {
 
 // ExecCommand is a program that takes the terminal over while it runs, such as an editor.
 type ExecCommand = tea.ExecCommand
+
+// AgainError is returned when a person asked for another run after this one was over (Options.Again).
+type AgainError struct {
+	Steps []string // the paths of those that are to run again, with what they need; none: all
+}
+
+func (*AgainError) Error() string { return "run it again" }

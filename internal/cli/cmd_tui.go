@@ -80,9 +80,14 @@ func (c *tuiCmd) Run(call *app.Invocation) error {
 	if err := c.settle(call); err != nil {
 		return err
 	}
-	for {
-		if err := app.WhenFree(call, c.WaitLock, func() error { return c.once(call) }); !errors.Is(err, tui.ErrAgain) {
+	for whole := c.targets; ; {
+		err := app.WhenFree(call, c.WaitLock, func() error { return c.once(call) })
+		again, ok := errors.AsType[*tui.AgainError](err)
+		if !ok {
 			return err
+		}
+		if c.targets = again.Steps; len(c.targets) == 0 {
+			c.targets = whole
 		}
 	}
 }
@@ -251,8 +256,8 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 	err := show(ctx, o)
 	// From here on messages may be printed again.
 	screenClosed()
-	again := errors.Is(err, tui.ErrAgain)
-	if again || isCut(err) {
+	again, isAgain := errors.AsType[*tui.AgainError](err)
+	if isAgain || isCut(err) {
 		err = nil
 	}
 	if err != nil {
@@ -273,8 +278,8 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 	if err := c.leave(call, s, last, &run); err != nil {
 		return errors.Join(end, app.WrapDisk(err))
 	}
-	if again && end == nil {
-		return tui.ErrAgain
+	if isAgain && end == nil {
+		return again
 	}
 	return end
 }

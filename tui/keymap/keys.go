@@ -136,7 +136,7 @@ var Bindings = []Binding{
 	{groupRunning, RunUntil, "run.until", "u", "until: run to the cursor", anywhere},
 	{groupRunning, RunPause, "run.pause", "p", "pause, resume", anywhere},
 	{groupRunning, RunRetry, "run.retry", "r", "retry what failed here", anywhere},
-	{groupRunning, RunRetryAll, "run.retry-all", "R", "retry all failed steps below; at the end, run again", anywhere},
+	{groupRunning, RunRetryAll, "run.retry-all", "R", "retry all failed, at the end continue; run again", anywhere},
 	{groupRunning, StepDone, "step.done", "D", "rerun or keep a done step; mark as done", anywhere},
 	{groupRunning, NodeFix, "step.fix", "e", "edit this step's values, for this run only", anywhere},
 	{groupRunning, NodeShell, "step.shell", "!", "shell in the step's directory", anywhere},

@@ -24,6 +24,11 @@ func (m WhyNot) WhyCannot(do keymap.Intent) string {
 		return IsOver
 	case do == keymap.RunRetryAll && m.Shot.Phase == events.Done && m.Tools.Again:
 		return ""
+	case do == keymap.StepDone && m.Shot.Phase == events.Done && m.Tools.Again:
+		if ranges, _ := m.DecisionAim(); !slices.ContainsFunc(ranges, func(r events.Range) bool { return r.From < r.To }) {
+			return "no step here"
+		}
+		return ""
 	case m.Shot.Phase == events.Done && decidesRun(do):
 		return runIsOver
 	}
