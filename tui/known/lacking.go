@@ -87,4 +87,6 @@ func (m *Run) CountLacking() int {
 }
 
 // LackingWithout are the steps that would lack a result if some that have not begun were marked as done.
-func (m *Run) LackingWithout(steps []int) []int { return debugger.LackingWithout(m.Plan, m.Position(), steps) }
+func LackingWithout(m *Run, steps []int) []int {
+	return debugger.LackingWithout(m.Plan, m.Position(), steps)
+}

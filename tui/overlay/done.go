@@ -12,6 +12,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/keymap"
+	"moon/tui/known"
 	"moon/tui/status"
 )
 
@@ -58,7 +59,7 @@ func NewDone(s Screen, title string, ranges []events.Range, single bool) *Done {
 	}
 	// What has not run yet gets the new results anyway; only what is done would keep the old ones.
 	b.dependents = slices.DeleteFunc(sequence.Dependents(s.Plan, about), func(i int) bool { return !s.CanRunAgain(i) })
-	b.lacking = s.LackingWithout(unrun)
+	b.lacking = known.LackingWithout(s.Run, unrun)
 	return b
 }
 
