@@ -310,6 +310,9 @@ func (m Footer) detailTips() []keymap.Tip {
 		if m.Detail.Search.Text != "" {
 			tips = append(tips, keymap.TipOf(keymap.FindNext, "next"))
 		}
+		if (pane.OutputPane(m)).PickedStep() >= 0 {
+			tips = append(tips, keymap.TipOf(keymap.OutputStep, "go to step"))
+		}
 		tips = append(tips, keymap.TipOf(keymap.OutputWrap, "wrap"), keymap.TipOf(keymap.OutputTimes, "times"),
 			keymap.TipOf(keymap.CursorFollow, "follow"))
 		if i := m.Tree.Step(m.CursorNode()); i >= 0 && m.CountAttempts(i) > 1 {

@@ -78,6 +78,8 @@ const (
 	AppMouse
 	ViewHosts
 	GateExcludeHost
+	ViewLog
+	OutputStep
 	Intents // how many there are
 )
 
@@ -171,6 +173,7 @@ var Bindings = []Binding{
 
 	{groupPanes, WatchAdd, "watch.add", "W", "watch an expression", anywhere},
 	{groupPanes, ViewHosts, "view.hosts", "H", "table of hosts and tasks, and back", anywhere},
+	{groupPanes, ViewLog, "view.log", "L", "the output of all steps, as it came", anywhere},
 	{groupPanes, PaneOther, "pane.other", "tab", "other pane", anywhere},
 	{groupPanes, TabStep, "tab.step", "1", "tab Step", anywhere},
 	{groupPanes, TabOutput, "tab.output", "2", "tab Output", anywhere},
@@ -184,6 +187,7 @@ var Bindings = []Binding{
 
 	{groupOutput, OutputWrap, "output.wrap", "w", "wrap long lines", anywhere},
 	{groupOutput, OutputTimes, "output.times", "t", "show times", InOutput},
+	{groupOutput, OutputStep, "output.step", "enter", "of several steps: go to the step of the line", InOutput},
 	{groupOutput, OutputEarlier, "output.earlier", "[", "earlier attempt", InOutput},
 	{groupOutput, OutputLater, "output.later", "]", "later attempt", InOutput},
 	{groupOutput, ScrollLeft, "scroll.left", "h, left", "scroll left, then back to the tree", InDetail | InOutput},

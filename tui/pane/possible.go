@@ -102,6 +102,10 @@ func (m WhyNot) cannotShow(do keymap.Intent) string {
 		return m.cannotNeed(map[keymap.Intent]int{keymap.NeedNext: +1, keymap.NeedPrev: -1}[do])
 	case keymap.FindNext, keymap.FindPrev:
 		return m.CannotFind()
+	case keymap.OutputStep:
+		if (OutputPane(m)).PickedStep() < 0 {
+			return "this is the output of one step; " + m.Keys.Label(keymap.ViewLog) + " shows that of all steps"
+		}
 	case keymap.OutputEarlier, keymap.OutputLater:
 		return m.cannotTry(map[keymap.Intent]int{keymap.OutputEarlier: -1, keymap.OutputLater: +1}[do])
 	case keymap.ViewHosts:
@@ -321,6 +325,9 @@ func (m WhyNot) CannotFind() string {
 func (m WhyNot) cannotTry(by int) string {
 	n := m.CountAttempts(m.OutputOf(m.CursorNode()))
 	at := m.Detail.Output.Attempt
+	if (OutputPane(m)).isWoven() {
+		return "these are the lines of several steps; attempts are shown on one step"
+	}
 	if at < 0 {
 		at = n - 1
 	}
