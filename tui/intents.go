@@ -100,6 +100,8 @@ func (m *model) doIntent(do keymap.Intent) tea.Cmd {
 		return pointing{m.State}.toggleMouse()
 	case keymap.ViewHosts:
 		crossing{m.State}.openMatrix()
+	case keymap.FilesWatch:
+		return filing{m.State}.toggleWatch()
 	case keymap.ViewLog:
 		browsing{m.State}.openLog()
 	case keymap.OutputStep:

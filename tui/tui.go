@@ -54,6 +54,7 @@ func (m *model) showScreen(ctx context.Context) error {
 	undo()
 	m.looks.StopWatching()
 	m.Predicted.Halt()
+	filing{m.State}.endWatch()
 	close(stop)
 	if o.KeepView != nil && m.crash == nil {
 		o.KeepView(viewNow(m.State))

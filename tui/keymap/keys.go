@@ -80,6 +80,7 @@ const (
 	GateExcludeHost
 	ViewLog
 	OutputStep
+	FilesWatch
 	Intents // how many there are
 )
 
@@ -144,6 +145,7 @@ var Bindings = []Binding{
 	{groupRunning, NodeShell, "step.shell", "!", "shell in the step's directory", anywhere},
 	{groupRunning, RunLeave, "run.leave", "q", "quit", anywhere},
 	{groupRunning, RunInterrupt, "run.interrupt", "ctrl+c", "interrupt; again to force", anywhere},
+	{groupRunning, FilesWatch, "files.watch", "w", "watch the playbook's files, and plan again; or stop", InTree | InDetail},
 	{groupRunning, SourceEdit, "source.edit", "E", "open the source in $EDITOR, then reload", anywhere},
 
 	{groupMoving, CursorDown, "cursor.down", "j, down", "down", anywhere},
@@ -185,7 +187,7 @@ var Bindings = []Binding{
 	{groupPanes, DividerLeft, "pane.divider-left", "<", "move divider left", anywhere},
 	{groupPanes, DividerRight, "pane.divider-right", ">", "move divider right", anywhere},
 
-	{groupOutput, OutputWrap, "output.wrap", "w", "wrap long lines", anywhere},
+	{groupOutput, OutputWrap, "output.wrap", "w", "wrap long lines", InOutput},
 	{groupOutput, OutputTimes, "output.times", "t", "show times", InOutput},
 	{groupOutput, OutputStep, "output.step", "enter", "of several steps: go to the step of the line", InOutput},
 	{groupOutput, OutputEarlier, "output.earlier", "[", "earlier attempt", InOutput},

@@ -102,6 +102,14 @@ func (m WhyNot) cannotShow(do keymap.Intent) string {
 		return m.cannotNeed(map[keymap.Intent]int{keymap.NeedNext: +1, keymap.NeedPrev: -1}[do])
 	case keymap.FindNext, keymap.FindPrev:
 		return m.CannotFind()
+	case keymap.FilesWatch:
+		// A run that is over is continued by another, which not every caller can begin.
+		switch {
+		case m.IsRecorded():
+			return IsOver
+		case m.Tools.Await == nil || m.Shot.Phase == events.Done && m.Tools.Examine == nil:
+			return "files cannot be watched here"
+		}
 	case keymap.OutputStep:
 		if (OutputPane(m)).PickedStep() < 0 {
 			return "this is the output of one step; " + m.Keys.Label(keymap.ViewLog) + " shows that of all steps"
