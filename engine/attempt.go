@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -195,14 +196,7 @@ func (s *attempts) prepare(step, number int) {
 		s.failBefore(b, step, number, err)
 		return
 	}
-	name := call.Name
-	if name == "" {
-		name = call.Summary
-	}
-	if name == "" {
-		name = ps.Title()
-	}
-	name = cutLine(name)
+	name := cutLine(ps.TitleOf(call.Name, cmp.Or(call.Summary, ps.Summary)))
 	out := s.state.OutName(step, number)
 	command := strings.TrimSpace(ps.Action + ": " + cutLine(call.Summary))
 	// The name is the author's own words; the command may hold what no_log is to hide.
