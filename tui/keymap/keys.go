@@ -336,7 +336,7 @@ func (k *Keys) Labels(do Intent, where Place) string {
 func AsksTheRun(do Intent) bool {
 	switch do {
 	case GateApprove, GateApproveAll, GateExclude, GateExcludeHost, GateBreak, RunContinue, RunStep, RunOver, RunOut, RunUntil, RunPause,
-		RunRetry, RunRetryAll, StepDone, SourceEdit, NodeFix, NodeShell, GateBreakIf:
+		RunRetry, RunRetryAll, StepDone, SourceEdit, FilesWatch, NodeFix, NodeShell, GateBreakIf:
 		return true
 	default:
 		return false

@@ -104,10 +104,7 @@ func (m WhyNot) cannotShow(do keymap.Intent) string {
 		return m.CannotFind()
 	case keymap.FilesWatch:
 		// A run that is over is continued by another, which not every caller can begin.
-		switch {
-		case m.IsRecorded():
-			return IsOver
-		case m.Tools.Await == nil || m.Shot.Phase == events.Done && m.Tools.Examine == nil:
+		if m.Tools.Await == nil || m.Shot.Phase == events.Done && m.Tools.Examine == nil {
 			return "files cannot be watched here"
 		}
 	case keymap.OutputStep:
@@ -134,7 +131,7 @@ func (m WhyNot) cannotShow(do keymap.Intent) string {
 // decidesRun reports whether an intent is about what is still to happen.
 func decidesRun(do keymap.Intent) bool {
 	switch do {
-	case keymap.SourceEdit, keymap.NodeShell:
+	case keymap.SourceEdit, keymap.NodeShell, keymap.FilesWatch:
 		return false
 	default:
 		return keymap.AsksTheRun(do)
