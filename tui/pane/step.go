@@ -287,7 +287,7 @@ func (m StepPane) drawSource(d *draw.Doc, o diag.Origin) {
 	}
 }
 
-// How much more of the source is shown where there is room, and the rows that are left behind it.
+// How much more of the source is shown if it fits, and the rows that are left behind it.
 const (
 	mostAround       = 12
 	rowsBehindSource = 6
