@@ -161,6 +161,9 @@ func (m browsing) chooseTab(t view.Tab) {
 
 // openLog shows the output of all steps, at its end.
 func (m browsing) openLog() {
+	if m.Matrix != nil { // which would cover it
+		m.CloseMatrix()
+	}
 	m.Following = false
 	m.Cur.Node = 0
 	m.Detail.LookAt(0)

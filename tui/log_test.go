@@ -98,3 +98,17 @@ func TestLogOfAMillionLines(t *testing.T) {
 		t.Error("esc does not go back")
 	}
 }
+
+// The table of hosts stands in the place of both panes, and gives way to the output.
+func TestLogFromTheHosts(t *testing.T) {
+	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 30, fake: printed(numbered(2))})
+	s.keys("A H")
+	s.has("Hosts", "task 1/7")
+	s.press("L")
+	s.hasNot("task 1/7")
+	s.keys("esc c L")
+	s.has("line 1", "web1", "❯")
+	if s.m.FocusedPane() != view.PaneDetail {
+		t.Error("the output has not the keys")
+	}
+}
