@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,7 @@ func (s *attempts) missing(b *bind.Bound, step, number int, m *plan.Missing) {
 	default:
 		why := "no step has given it"
 		for _, p := range m.Steps {
-			why = fmt.Sprintf("%s was %s", s.state.Plan().After([]int{p}), s.state.Outcome(p))
+			why = s.state.Plan().After([]int{p}) + " was " + s.state.Fate(p)
 		}
 		s.failBefore(b, step, number, fmt.Errorf("`%s` has no value: %s", m.Name, why))
 	}
@@ -196,14 +197,7 @@ func (s *attempts) prepare(step, number int) {
 		s.failBefore(b, step, number, err)
 		return
 	}
-	name := call.Name
-	if name == "" {
-		name = call.Summary
-	}
-	if name == "" {
-		name = ps.Title()
-	}
-	name = compact.Title(name)
+	name := compact.Title(ps.TitleOf(call.Name, cmp.Or(call.Summary, ps.Summary)))
 	out := s.state.OutName(step, number)
 	command := strings.TrimSpace(ps.Action + ": " + compact.Title(call.Summary))
 	// The name is the author's own words; the command may hold what no_log is to hide.

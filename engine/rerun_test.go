@@ -2,9 +2,13 @@ package engine_test
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"moon/engine"
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
@@ -125,5 +129,124 @@ func TestSteppingPausesBeforeRescue(t *testing.T) {
 		if got := strings.Join(f.order, ", "); got != "boom, mend, last" {
 			t.Errorf("%s: ran %s", c.Verb, got)
 		}
+	}
+}
+
+// At the end all that failed is tried again together, at once, and what was not run because of it follows; what has succeeded is left alone.
+func TestRetryTogether(t *testing.T) {
+	text := `strategy: graph
+steps:
+  - {name: a, id: a, shell: a}
+  - {name: after a, needs: [a], shell: after a}
+  - {name: b, id: b, shell: b}
+  - {name: after b, needs: [b], shell: after b}
+  - {name: both, needs: [a, b], shell: both}
+  - {name: c, shell: c}
+`
+	p, g := build(t, text)
+	var mended atomic.Bool
+	f := &fake{do: func(_ context.Context, job *exec.Job) exec.Result {
+		if cmd := cmdOf(job); (cmd == "a" || cmd == "b") && !mended.Load() {
+			return exec.Result{Outcome: events.Failed, Error: "no"}
+		}
+		return exec.Result{Outcome: events.Changed}
+	}}
+	s := begin(t, p, g, f, fact.Options{Review: true, KeepOpen: true, OnFailure: fact.Continue})
+	w := watching(t, s, false)
+	all := events.Range{To: len(p.Steps)}
+	send := func(c events.Command) { s.Send(events.Order{Actor: "test", Command: c}) }
+	send(events.Approve{Range: all})
+	send(events.Continue{})
+	w.until("the end", func() bool { return w.run.Phase == events.Ended })
+	f.mu.Lock()
+	first := len(f.order)
+	f.mu.Unlock()
+	mended.Store(true)
+	send(events.Retry{Range: all, Continue: true})
+	w.done()
+	again := f.order[first:]
+	slices.Sort(again)
+	if got := strings.Join(again, ", "); first != 3 || got != "a, after a, after b, b, both" || w.run.Result.Outcome != events.RunDone {
+		t.Errorf("%d steps at first, then %s; %+v", first, got, w.run.Result)
+	}
+	var paused int
+	for _, r := range w.all {
+		if e, ok := r.Event.(events.RunPaused); ok && e.Reason != events.PauseReview {
+			paused++
+		}
+	}
+	if paused != 1 {
+		t.Errorf("paused %d times after the review, want only at the end", paused)
+	}
+}
+
+// Who continues with a retry would decide about all that has failed, so all of that must be meant.
+func TestRetryTogetherLeavesNoFailureOut(t *testing.T) {
+	p, g := build(t, "strategy: graph\nsteps:\n  - {name: a, shell: a}\n  - {name: b, shell: b}\n")
+	f := &fake{do: func(context.Context, *exec.Job) exec.Result { return exec.Result{Outcome: events.Failed, Error: "no"} }}
+	s := begin(t, p, g, f, fact.Options{Review: true, KeepOpen: true, BreakOnFailure: true, OnFailure: fact.Continue})
+	w := watching(t, s, false)
+	send := func(c events.Command) { s.Send(events.Order{Actor: "test", Command: c}) }
+	send(events.Approve{Range: events.Range{To: 2}})
+	send(events.Continue{})
+	w.until("both failures", func() bool { return w.run.Counts.Failed == 2 && w.run.Phase == events.Paused })
+	send(events.Retry{Range: events.Range{To: 1}, Continue: true})
+	var why string
+	w.until("the answer", func() bool {
+		for _, r := range w.all {
+			if e, ok := r.Event.(events.CommandRejected); ok {
+				why = e.Reason
+			}
+		}
+		return why != ""
+	})
+	if !strings.Contains(why, "another step has failed and waits for a decision") {
+		t.Error(why)
+	}
+	send(events.Stop{How: events.StopDrain})
+	w.done()
+}
+
+// A step that was marked as done is known as such to the end, in a run that is resumed, too; its time is that of its failure.
+func TestMarkedIsKnownToTheEnd(t *testing.T) {
+	p, g := build(t, "- {name: one, shell: one}\n- {name: two, shell: two}\n- {name: three, shell: three}\n")
+	f := &fake{do: func(_ context.Context, job *exec.Job) exec.Result {
+		if cmdOf(job) == "two" {
+			return exec.Result{Outcome: events.OK}
+		}
+		return exec.Result{Outcome: events.Failed, Error: "no"}
+	}}
+	s := begin(t, p, g, f, fact.Options{Review: true, BreakOnFailure: true})
+	w := watching(t, s, false)
+	send := func(c events.Command) { s.Send(events.Order{Actor: "test", Command: c}) }
+	send(events.Approve{Range: events.Range{To: 3}})
+	send(events.Continue{})
+	w.until("the failure", func() bool { return w.run.Phase == events.Paused && w.run.Steps[0].Outcome == events.Failed })
+	took := w.run.Steps[0].Lasted(time.Now())
+	time.Sleep(30 * time.Millisecond)
+	send(events.Mark{Range: events.Range{To: 1}})
+	send(events.Continue{})
+	w.until("the other failure", func() bool { return w.run.Phase == events.Paused && w.run.Steps[2].Outcome == events.Failed })
+	if st := w.run.Steps[0]; !st.Marked || st.Outcome != events.OK || st.Lasted(time.Now()) != took {
+		t.Errorf("%+v took %s, and %s when it had failed", st, st.Lasted(time.Now()), took)
+	}
+	send(events.Continue{})
+	w.done()
+	if w.run.Steps[1].Marked || w.run.Result.Failed != 1 {
+		t.Errorf("%+v", w.run.Result)
+	}
+	if err := s.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	f.do = nil
+	again, err := resume(t, s.Dir(), p, g, f, engine.Resumption{RetryFailed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(f.order, ", "); got != "one, two, three, three" {
+		t.Errorf("ran %s", got)
+	}
+	if st := again.run.Steps[0]; !st.Marked || !st.Kept || again.run.Steps[1].Marked || again.run.Result.Outcome != events.RunDone {
+		t.Errorf("%+v, %+v", st, again.run.Result)
 	}
 }

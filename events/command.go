@@ -85,8 +85,12 @@ type (
 	Continue struct{}
 	// Pause lets running steps finish and starts nothing new.
 	Pause struct{}
-	// Retry runs the failed steps in the range once more and stays paused afterwards.
-	Retry struct{ Range }
+	// Retry runs the failed steps in the range once more and stays paused afterwards. With Continue it does not: what was not run because
+	// of them runs when they have succeeded.
+	Retry struct {
+		Range
+		Continue bool `json:"continue,omitempty"`
+	}
 	// Accept takes what drifted steps would do now for what is expected of them, and tries them again.
 	Accept struct{ Range }
 	// Skip gives a failed step up as if it had been skipped, and goes on.

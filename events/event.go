@@ -211,7 +211,9 @@ type (
 		// Resources are the things that it made, changed or removed.
 		Resources []Resource `json:"resources,omitempty"`
 		Kept      bool       `json:"kept,omitempty"` // the result of an earlier run or plan
-		Out       string     `json:"-"`
+		// Marked says that it was not run: a person has marked it as done.
+		Marked bool   `json:"marked,omitempty"`
+		Out    string `json:"-"`
 		// Outdated says that its definition changed since it ran: it keeps the result of the old one.
 		Outdated bool `json:"outdated,omitempty"`
 		// MayChange says of a dry run that only a real one knows whether the step changes something.

@@ -47,6 +47,7 @@ type Step struct {
 	Touched   bool // it has failed, and changed something nevertheless
 	Open      bool // it has failed, and what becomes of it is not decided yet
 	Kept      bool
+	Marked    bool        // it was not run: a person has marked it as done
 	Outdated  bool        // it ended well, and its definition changed since
 	Hold      PauseReason // why it is Held
 	Attempt   int         // the current or last attempt, from 1; 0 before the first
@@ -236,7 +237,7 @@ func (r *Run) step(rec Record) {
 	r.count(s, -1)
 	defer r.count(s, +1)
 	s.Outdated, s.Open = s.Outdated && !ends(rec.Event), s.Open && !ends(rec.Event)
-	s.Drifted = s.Drifted && !ends(rec.Event)
+	s.Drifted, s.Marked = s.Drifted && !ends(rec.Event), s.Marked && !ends(rec.Event)
 	switch e := rec.Event.(type) {
 	case PrintMessage:
 		s.Message = e.Message
@@ -281,7 +282,7 @@ func (r *Run) step(rec Record) {
 	case AttemptStarted:
 		s.State = Active
 	case StepCompleted:
-		s.Outcome, s.Error, s.Kept = OK, "", e.Kept && e.Ran == nil
+		s.Outcome, s.Error, s.Kept, s.Marked = OK, "", e.Kept && e.Ran == nil, e.Marked
 		if e.Changed {
 			s.Outcome = Changed
 		}
@@ -293,7 +294,11 @@ func (r *Run) step(rec Record) {
 		}
 		s.Diff, s.Drift, s.Outdated = e.Diff, e.Drift, e.Outdated
 		s.setRC(e.Result)
-		s.endAs(rec.Time, e.Ran)
+		at := rec.Time
+		if e.Marked && s.State == Settled && s.Attempt > 0 {
+			at = s.Ended // it failed before: what a person took to do it by hand is none of its time
+		}
+		s.endAs(at, e.Ran)
 	case StepSkipped:
 		s.Outcome, s.Reason, s.Outdated = Skipped, string(e.Reason), e.Outdated
 		if e.Detail != "" {

@@ -419,14 +419,14 @@ func (s *Step) WaitsFor(field string) bool {
 }
 
 // Title is the step's name, or what stands for one.
-func (s *Step) Title() string {
-	switch {
-	case s.Name != "":
-		return s.Name
-	case s.Summary != "":
-		return s.Summary
+func (s *Step) Title() string { return s.TitleOf(s.Name, s.Summary) }
+
+// TitleOf is the title of the step with a name and a summary that it has by then.
+func (s *Step) TitleOf(name, summary string) string {
+	if s.Task != nil {
+		summary = s.Task.Action.TitleOf(summary)
 	}
-	return s.Action
+	return cmp.Or(name, summary, s.Action)
 }
 
 // Label is a name of the step with the item it is for, where the name alone would not tell the items of a loop apart.

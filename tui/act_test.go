@@ -206,7 +206,7 @@ func TestRetryAllAndLeave(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *tuitest.Engine) { f.Fails["unpack go"] = 2 }})
 	s.keys("A c c")
 	s.has("FAILED", "Summary", "R retry all")
-	s.sends("R", events.Retry{Range: span1(0, stepsAll)})
+	s.sends("R", events.Retry{Range: span1(0, stepsAll), Continue: true})
 	s.has("PAUSED on failure")
 	s.sends("c q", events.Continue{}, events.Leave{})
 	if !quits(s) {
@@ -342,12 +342,12 @@ func TestRunAgain(t *testing.T) {
 	for _, can := range []bool{false, true} {
 		s := newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Again = can }})
 		s.press("R")
-		if s.m.again {
+		if s.m.again != nil {
 			t.Error("R runs it again before it has run")
 		}
 		s.keys("A ] a c R")
-		if s.m.again != can {
-			t.Errorf("can %t, again %t\n%s", can, s.m.again, s.shows())
+		if (s.m.again != nil) != can {
+			t.Errorf("can %t, again %v\n%s", can, s.m.again, s.shows())
 		}
 		if can {
 			s.has("R run again")

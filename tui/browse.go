@@ -159,6 +159,19 @@ func (m browsing) chooseTab(t view.Tab) {
 	}
 }
 
+// openLog shows the output of all steps, at its end.
+func (m browsing) openLog() {
+	if m.Matrix != nil { // which would cover it
+		m.CloseMatrix()
+	}
+	m.Following = false
+	m.Cur.Node = 0
+	m.Detail.LookAt(0)
+	m.Detail.OpenTab(view.TabOutputs)
+	m.Detail.Output.Follow, m.TabChosen = true, true
+	m.Panes.FocusOn(view.PaneDetail)
+}
+
 func (m browsing) toggleRange() {
 	if m.Cur.Anchor >= 0 {
 		m.Cur.CloseRange(m.Rows)

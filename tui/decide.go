@@ -175,13 +175,16 @@ func (m deciding) retryMarked() {
 	m.Cur.Clear()
 }
 
-// retryAll retries what failed below the cursor; on a step, or where nothing did, all of it.
+// retryAll retries what failed below the cursor; on a step, or where nothing did, all of it. At the end nothing else is left to decide, so
+// that what hung on them follows.
 func (m deciding) retryAll() {
 	r := m.Tree.Steps(m.CursorNode())
 	if m.Tree.Step(m.CursorNode()) >= 0 || m.Position().Retryable(r) == 0 {
 		r = m.Position().Everything()
 	}
-	m.Send(events.Retry{Range: r})
+	atEnd := m.Shot.Phase == events.Ended
+	m.Following = m.Following || atEnd
+	m.Send(events.Retry{Range: r, Continue: atEnd})
 }
 
 // connectAgain asks the hosts once more that did not answer, by planning again.

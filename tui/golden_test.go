@@ -95,6 +95,10 @@ var scenes = []struct {
 		s.toOutput()
 		s.keys("+ +")
 	}},
+	{"log", func(f *tuitest.Engine) {
+		printsLong(f)
+		f.Fails["unpack go"] = 1
+	}, func(s *screen) { s.keys("A c L t k k") }},
 	{"output-attempts", func(f *tuitest.Engine) {
 		printsLong(f)
 		f.Fails["unpack go"] = 2

@@ -100,6 +100,12 @@ func (m *model) doIntent(do keymap.Intent) tea.Cmd {
 		return pointing{m.State}.toggleMouse()
 	case keymap.ViewHosts:
 		crossing{m.State}.openMatrix()
+	case keymap.FilesWatch:
+		return filing{m.State}.toggleWatch()
+	case keymap.ViewLog:
+		browsing{m.State}.openLog()
+	case keymap.OutputStep:
+		m.GoToStep(pane.OutputPane{State: m.State}.PickedStep())
 	case keymap.StepDone:
 		deciding{m.State}.openDone()
 	case keymap.RunRetryAll:

@@ -161,7 +161,7 @@ tree:
 		{keymap.InDetail, "ctrl+f", keymap.FindText},
 		{keymap.InTree, "/", keymap.IntentNone},
 		{keymap.InOutput, "z", keymap.OutputWrap},
-		{keymap.InTree, "w", keymap.OutputWrap},
+		{keymap.InTree, "w", keymap.FilesWatch},
 		{keymap.InOutput, "w", keymap.IntentNone},
 		{keymap.InOutput, "T", keymap.OutputTimes},
 		{keymap.InDetail, "home", keymap.CursorTop},
@@ -178,7 +178,7 @@ tree:
 	if want := []string{"`n` was find.next and is run.over now"}; len(k.Taken) != 1 || k.Taken[0] != want[0] {
 		t.Errorf("taken: %q", k.Taken)
 	}
-	for do, want := range map[keymap.Intent]string{keymap.RunStep: "S", keymap.FindNext: ":find.next", keymap.AppMouse: ":app.mouse", keymap.RunOver: "n", keymap.OutputWrap: "w", keymap.CursorTop: "home"} {
+	for do, want := range map[keymap.Intent]string{keymap.RunStep: "S", keymap.FindNext: ":find.next", keymap.AppMouse: ":app.mouse", keymap.RunOver: "n", keymap.OutputWrap: "z", keymap.CursorTop: "home"} {
 		if got := k.Label(do); got != want {
 			t.Errorf("%s is called %q, not %q", keymap.ByIntent[do].Name, got, want)
 		}

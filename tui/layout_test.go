@@ -44,6 +44,34 @@ func TestLayoutSizes(t *testing.T) {
 	}
 }
 
+// On a very wide terminal the tree stays as wide as its rows need, unless a person wants it otherwise, and the detail has the rest, with
+// more of the source.
+func TestVeryWide(t *testing.T) {
+	p := view.NewPanes()
+	for w, want := range map[int]int{120: 64, 159: 85, 160: 86, 200: 86, 400: 86} {
+		if l := p.LayoutFor(w, 40); l.TreeW != want || l.TreeW+1+l.DetailW != w {
+			t.Errorf("at %d columns the tree has %d and the detail %d", w, l.TreeW, l.DetailW)
+		}
+	}
+	p.Divider[view.LayoutWide] = 20
+	if l := p.LayoutFor(200, 40); l.TreeW != 106 {
+		t.Errorf("moved by a person the tree has %d", l.TreeW)
+	}
+	rows := map[int]int{}
+	for _, w := range []int{120, 200} {
+		s := newScreen(t, setup{w: w, h: 40})
+		s.m.Excerpt = func(_ string, line, around int) (lines []string, first int) {
+			rows[w] = 2*around + 1
+			return make([]string, rows[w]), max(line-around, 1)
+		}
+		s.on("say hello")
+		_ = s.shows()
+	}
+	if rows[120] >= rows[200] || rows[200] > 25 {
+		t.Errorf("rows of source: %v", rows)
+	}
+}
+
 // The dividers of the two layouts are two, and each stays where it was put while the size changes.
 func TestDividersStay(t *testing.T) {
 	p := view.NewPanes()

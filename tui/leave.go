@@ -67,7 +67,7 @@ func (m *model) stopRun(how events.StopHow, signal bool) {
 // retryOrAgain retries what failed. When the run is over there is nothing of the kind, and it is the whole that is run again.
 func (m *model) retryOrAgain() tea.Cmd {
 	if m.Shot.Phase == events.Done && m.Tools.Again {
-		m.again = true
+		m.again = &AgainError{}
 		return tea.Quit
 	}
 	m.sendIntent(keymap.RunRetryAll)

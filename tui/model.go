@@ -32,10 +32,10 @@ type model struct {
 	kept  tree.Filter // to be restored
 	typed typeahead
 
-	opened  bool // its size has been known
-	leaving bool // asked to
-	forced  bool // left without waiting
-	again   bool // another run was asked for
+	opened  bool        // its size has been known
+	leaving bool        // asked to
+	forced  bool        // left without waiting
+	again   *AgainError // another run was asked for; nil: none was
 
 	concluded bool // the feed broke off, and what ran then counts as lost
 	ticking   bool
@@ -103,7 +103,7 @@ func (m *model) dress() { m.Pen, m.Glyphs = m.looks.Pen, m.looks.Glyphs }
 func toolsOf(o *Options) view.Tools {
 	return view.Tools{
 		Mode: o.Mode, Banner: o.Banner, Saved: o.Saved, Replay: o.Replay, Again: o.Again, Attached: o.Attached,
-		PlanFor: o.PlanFor, Reload: o.Reload, Preview: o.Preview, Eval: o.Eval, CheckBreak: o.CheckBreak, ParseBreak: o.ParseBreak,
+		PlanFor: o.PlanFor, Reload: o.Reload, Await: o.Await, Examine: o.Examine, Preview: o.Preview, Eval: o.Eval, CheckBreak: o.CheckBreak, ParseBreak: o.ParseBreak,
 		Editor: o.Editor, Shell: o.Shell, OutDir: o.OutDir, Notify: notifying(o),
 	}
 }
@@ -125,7 +125,13 @@ func notifying(o *Options) func(text string) tea.Cmd {
 }
 
 // Init asks for nothing but the background of the terminal, where the theme depends on it.
-func (m *model) Init() tea.Cmd { return m.looks.Watch() }
+func (m *model) Init() tea.Cmd {
+	if m.o.Watching {
+		m.Files.On = true // in silence: there is something to say of what has changed
+		return tea.Batch(m.looks.Watch(), filing{m.State}.awaitFiles(false))
+	}
+	return m.looks.Watch()
+}
 
 // Update takes one message. What is drawn may have changed after each but those that say so.
 func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
@@ -143,7 +149,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	m.stale = true
 	switch msg := msg.(type) {
 	case frameMsg:
-		cmd = tea.Batch(m.syncStore(), m.catchUp())
+		cmd = tea.Batch(m.syncStore(), m.catchUp(), filing{m.State}.planDue())
 	case tickMsg:
 		cmd = m.handleTick()
 	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseMsg:
@@ -194,6 +200,11 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		deciding{m.State}.shellLeft(msg)
 	case reloaded:
 		replanning{m.State}.takeReloaded(msg)
+		cmd = filing{m.State}.awaitFiles(msg.diagnostics.HasErrors())
+	case filesChanged, filesExamined:
+		if cmd, m.again = (filing{m.State}).takeNews(msg); m.again != nil {
+			return m, tea.Quit
+		}
 	case view.Came:
 		cmd = msg.Then(m.State)
 	case *looks.Found:

@@ -177,11 +177,12 @@ func TestMouseElsewhere(t *testing.T) {
 	s.click(x, y)
 	s.has("the mouse decides nothing: press c")
 	s.press(":")
-	s.text("wrap")
-	s.clickOn("wrap long lines")
-	x, y = s.cellOf("wrap long lines")
+	s.text("collapse all")
+	before := len(s.m.Rows.Rows)
+	s.clickOn("collapse all  ")
+	x, y = s.cellOf("collapse all  ")
 	s.click(x, y)
-	if s.m.Overlay != nil || !s.m.Detail.Output.Wrap {
+	if s.m.Overlay != nil || len(s.m.Rows.Rows) >= before {
 		t.Error("a double click in the palette does nothing")
 	}
 	for _, tip := range []string{"c run", "s step", "a approve", "A all"} {

@@ -93,6 +93,7 @@ type offering struct {
 	dir   string
 	plays bool
 	forks int
+	still bool // what does not depend on a failed step runs
 	ids   int
 	edits int
 	jobs  *offeredJobs
@@ -283,8 +284,11 @@ func (o *offering) task(b *strings.Builder, indent string) {
 func (o *offering) Begin(p *plan.Plan, g *graph.Graph) {
 	o.t.Helper()
 	policy := fact.Drain
-	if o.plays {
+	switch {
+	case o.plays:
 		policy = fact.Host
+	case o.still:
+		policy = fact.Continue
 	}
 	s, err := engine.Start(engine.Config{
 		Plan: p, Graph: g, Runner: o.jobs, Dry: o.jobs, Runs: filepath.Join(o.dir, "runs"),

@@ -13,6 +13,7 @@ import (
 	"moon/plan"
 	"moon/tui/keymap"
 	"moon/tui/status"
+	"moon/tui/view"
 )
 
 // Options is what the screen needs from outside.
@@ -69,6 +70,10 @@ type Options struct {
 	Editor func(file string, line int) ExecCommand
 	// Shell is a shell where a step runs. It may say that there can be none.
 	Shell func(p *plan.Plan, step int) (ExecCommand, error)
+	// Await waits until files have changed that the playbook is made from; broken says that it has a mistake. Examine says what that means
+	// for a run that is over. Without them nothing is watched.
+	Await   func(ctx context.Context, p *plan.Plan, broken bool) (changed []string, err error)
+	Examine func(p *plan.Plan, changed []string) (Examined, error)
 	// Clipboard puts a text on the clipboard by programs of this machine, and names those that took it. The terminal is
 	// asked to as well, unless one of them was tmux, which asks its terminal itself. Without it only the terminal is.
 	Clipboard func(text string) (by []string)
@@ -88,6 +93,7 @@ type Options struct {
 	Input      io.Reader             // nil: the terminal
 	Output     io.Writer             // nil: the terminal
 	Mouse      bool                  // on from the start
+	Watching   bool                  // the files of the playbook are watched from the start
 	Again      bool                  // another run may be asked for when this one is over
 	Mode       string                // what to say beside the playbook's name, such as "check"
 	Banner     string                // marks what the run is about as production: it always shows, and what destroys asks for a name
@@ -100,3 +106,15 @@ type Options struct {
 
 // ExecCommand is a program that takes the terminal over while it runs, such as an editor.
 type ExecCommand = tea.ExecCommand
+
+// Examined is what a change of files means for a run that is over.
+type Examined = view.Examined
+
+// AgainError is returned when a person asked for another run after this one was over (Options.Again).
+type AgainError struct {
+	Steps    []string // the paths of those that are to run again, with what they need; none: all
+	Edited   bool     // the run is to be continued with the playbook as it is now
+	Watching bool     // and its files are still watched
+}
+
+func (*AgainError) Error() string { return "run it again" }

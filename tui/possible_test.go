@@ -208,6 +208,77 @@ func TestKeptIsNotOutdated(t *testing.T) {
 	o.sc.hasNot("≠ ├   one", "D rerun or keep")
 }
 
+// At the end R tries all that failed again, together, and what hung on it follows, without another key.
+func TestRetryTogetherAtTheEnd(t *testing.T) {
+	o := &offering{
+		Rand: newOfferingDice(1), t: t, dir: t.TempDir(), forks: 1, still: true,
+		jobs: &offeredJobs{tried: map[string]int{}, blocked: map[chan struct{}]bool{}},
+	}
+	o.open(`strategy: graph
+steps:
+  - {name: a, id: a, shell: fails 1 a}
+  - {name: after a, needs: [a], shell: does a}
+  - {name: b, id: b, shell: fails 1 b}
+  - {name: after b, needs: [b], shell: does b}
+`)
+	o.Settle()
+	o.keys("A c c c")
+	o.sc.has("FAILED   2/4", "R retries all that failed and continues with what", "R retry all", "Not run")
+	o.keys("R")
+	o.sc.has("DONE (changed)", "4/4", "2 retried")
+	for cmd, times := range map[string]int{"fails 1 a": 2, "fails 1 b": 2, "does a": 1, "does b": 1} {
+		if o.ran(cmd) != times {
+			t.Errorf("%s ran %d times, want %d", cmd, o.ran(cmd), times)
+		}
+	}
+	o.end()
+}
+
+// What is marked as done lets the rest run, and every view says that it was not run.
+func TestMarkedAsDone(t *testing.T) {
+	o := possible(t, "- {name: one, shell: fails 9 one}\n- {name: two, shell: does two, register: r}\n- {name: uses, shell: 'does {{ r.rc }}'}\n- {name: last, shell: does last}\n")
+	o.keys("A c D")
+	o.sc.has("Mark as done?", "m  mark as done: it counts as ok and is not run")
+	o.sc.hasNot("It will have no result")
+	o.keys("m")
+	o.sc.has("✓ ├   one                                            by hand", "✓ marked as done by hand")
+	o.sc.on("two")
+	o.keys("D")
+	o.sc.has("It will have no result. Using it, and failing then: uses")
+	o.keys("m c")
+	o.sc.has("PAUSED on failure", "✓ ├   two                                            by hand", "was marked as", "has no result")
+	o.keys("D m c")
+	o.sc.has("DONE (changed)", "4/4", "Marked as done by hand (not run)", "✓ one", "✓ two", "✓ uses")
+	o.keys("f f f")
+	o.sc.on("one")
+	o.keys("5")
+	o.sc.has("ann: mark as done", "marked as done by hand")
+	if o.ran("fails 9 one") != 1 || o.ran("does two") != 0 || o.ran("does last") != 1 {
+		t.Errorf("one ran %d times, two %d, last %d", o.ran("fails 9 one"), o.ran("does two"), o.ran("does last"))
+	}
+}
+
+// After the run D asks for another run of a step, with what depends on it if that is wanted.
+func TestStepAgainAfterTheRun(t *testing.T) {
+	for key, want := range map[string]string{"r": "site.yml/two", "w": "site.yml/two, site.yml/three", "esc": ""} {
+		o := possible(t, "- {name: one, shell: does one}\n- {name: two, shell: does two, register: r}\n- {name: three, shell: 'does {{ r.rc }}'}\n")
+		o.keys("A c f")
+		o.sc.m.Tools.Again = true
+		o.sc.on("two")
+		o.sc.has("D this step again")
+		o.keys("D")
+		o.sc.has("Run again?", "Depending on it: three", "r  run this step with what it needs", "w  also the 1 step depending on it")
+		o.keys(key)
+		got := ""
+		if again := o.sc.m.again; again != nil {
+			got = strings.Join(again.Steps, ", ")
+		}
+		if got != want {
+			t.Errorf("%s: again %q, want %q", key, got, want)
+		}
+	}
+}
+
 // Steps whose definition is the same, but not a file that they read, say which file it is.
 func TestOtherFilesAreNamed(t *testing.T) {
 	o := &offering{

@@ -42,6 +42,9 @@ func (m replanning) planAgain(saying string) tea.Cmd {
 
 // takeReloaded shows what is wrong with the edited playbook. If nothing is, the feed brings the new plan.
 func (m replanning) takeReloaded(r reloaded) {
+	if _, shown := m.Overlay.(*overlay.Diag); shown { // of the playbook before
+		m.Overlay = nil
+	}
 	switch {
 	case r.diagnostics.HasErrors():
 		m.Overlay = overlay.NewDiag(r.diagnostics, m.CanEdit())

@@ -111,7 +111,7 @@ func TestReplayAsksNothing(t *testing.T) {
 			s := replaying(t, 120, 40, false, word, all, dir)
 			s.on("unpack go")
 			asks := strings.HasPrefix(b.Name, "gate.") ||
-				strings.HasPrefix(b.Name, "run.") && b.Do != keymap.RunLeave && b.Do != keymap.RunInterrupt || b.Do == keymap.SourceEdit ||
+				strings.HasPrefix(b.Name, "run.") && b.Do != keymap.RunLeave && b.Do != keymap.RunInterrupt || b.Do == keymap.SourceEdit || b.Do == keymap.FilesWatch ||
 				strings.HasPrefix(b.Name, "step.")
 			for _, key := range b.Usual() {
 				if strings.Contains(key, " ") {

@@ -131,7 +131,7 @@ func (s *screen) run(cmd tea.Cmd) {
 			s.run(c)
 		}
 	case feed.Fetched, known.Answer, pane.Found, view.Copied, clipped, edited, reloaded, sheetNews, shellFound, shellLeft, view.Came,
-		*looks.Found:
+		*looks.Found, filesChanged, filesExamined:
 		s.Send(msg)
 	case nil:
 	default:

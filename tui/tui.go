@@ -13,9 +13,6 @@ import (
 // ErrForced is returned when a person left by force before the run had ended.
 var ErrForced = errors.New("left before the run had ended")
 
-// ErrAgain is returned when a person asked for another run after this one was over (Options.Again).
-var ErrAgain = errors.New("run it again")
-
 // Run shows the screen until the person has left and the run has ended, and restores the terminal. A cancelled ctx
 // ends the screen at once, with the context's error; signals are the caller's business. The feed is drained to its
 // end in any case.
@@ -57,6 +54,7 @@ func (m *model) showScreen(ctx context.Context) error {
 	undo()
 	m.looks.StopWatching()
 	m.Predicted.Halt()
+	filing{m.State}.endWatch()
 	close(stop)
 	if o.KeepView != nil && m.crash == nil {
 		o.KeepView(viewNow(m.State))
@@ -75,8 +73,8 @@ func (m *model) showScreen(ctx context.Context) error {
 		return err
 	case m.forced:
 		return ErrForced
-	case m.again:
-		return ErrAgain
+	case m.again != nil:
+		return m.again
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"moon/events"
 	"moon/tui/known"
 	"moon/tui/overlay"
 )
@@ -47,6 +48,11 @@ func (m *model) doWant(want overlay.Want) tea.Cmd {
 		m.stopRun(w.How, false)
 	case overlay.Detach:
 		return tea.Quit
+	case overlay.RunSteps:
+		if m.Shot.Phase == events.Done && m.Tools.Again {
+			m.again = &AgainError{Steps: w.Paths}
+			return tea.Quit
+		}
 	case overlay.Quit:
 		if m.Store.Over() {
 			return tea.Quit

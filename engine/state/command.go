@@ -79,6 +79,10 @@ func (s commands) refuse(c events.Command, by *people.Person) string {
 		if len(s.Retryable(c.Range)) == 0 {
 			return "there is nothing to retry here"
 		}
+		// To continue would decide about the others, too.
+		if c.Continue && slices.ContainsFunc(s.held, func(step int) bool { return !c.Has(step) }) {
+			return "another step has failed and waits for a decision: retry that too, or skip it"
+		}
 		return s.refuseUnconfirmed(s.Retryable(c.Range))
 	case events.Accept:
 		if why := s.inside(c.Range); why != "" {
@@ -200,10 +204,10 @@ func (s commands) command(o events.Order) {
 		}
 		s.setPause(pausedByUser())
 	case events.Retry:
-		s.retry(c.Range)
+		s.retry(c.Range, c.Continue)
 	case events.Accept:
 		for _, r := range events.RangesOf(s.Drifted(c.Range)) {
-			s.retry(r)
+			s.retry(r, false)
 		}
 	case events.Rerun:
 		s.rerun(c)

@@ -332,7 +332,7 @@ func (s *flow) keep(id graph.ID, k *ending) {
 	s.settle(id, k.outcome, -1, func() {
 		s.publish(step, events.StepCompleted{
 			Name: k.name, Changed: k.outcome == events.Changed, Result: result, Diff: k.diff, Kept: true, Out: k.out,
-			Ran: ran, Drift: k.drift, Outdated: old,
+			Ran: ran, Drift: k.drift, Outdated: old, Marked: k.marked,
 		})
 	})
 }
@@ -431,9 +431,9 @@ func (s *flow) skipExcluded() {
 func (s *flow) settleMarked(id graph.ID) {
 	step := int(s.graph.Nodes[id].Step)
 	s.nodes[id].outcome, s.nodes[id].effective = events.None, events.None
-	s.ends[step] = &ending{outcome: events.OK, digest: s.plan.Steps[step].Digest, name: s.started(step)}
+	s.ends[step] = &ending{outcome: events.OK, digest: s.plan.Steps[step].Digest, name: s.started(step), marked: true}
 	s.settle(id, events.OK, -1, func() {
-		s.publish(step, events.StepCompleted{Name: s.started(step), Result: map[string]any{"marked": true}})
+		s.publish(step, events.StepCompleted{Name: s.started(step), Result: map[string]any{}, Marked: true})
 	})
 }
 

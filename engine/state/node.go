@@ -92,6 +92,7 @@ type ending struct {
 	changed bool     // although it failed
 	stale   bool     // its result is not the one that the plan was made with
 	edges   bool     // it was not run because of how what comes before it ended
+	marked  bool     // a person has marked it as done
 	held    bool     // it waits to learn what becomes of it
 	found   bool     // items of an open loop, and the plan has its rounds next
 	names   []string // of handlers that it notifies; nil: those that the plan says

@@ -62,6 +62,14 @@ func (s *State) Job(step int) string { return s.jobs[step] }
 // Outcome is how a step ended, or its last attempt did that waits for a decision.
 func (s *State) Outcome(step int) events.Outcome { return s.node(step).outcome }
 
+// Fate says what a step that has ended was, so that it has given no value.
+func (s *State) Fate(step int) string {
+	if s.ends[step] != nil && s.ends[step].marked {
+		return "marked as done by hand, and has no result"
+	}
+	return s.Outcome(step).String()
+}
+
 // Running reports whether an attempt of a step runs.
 func (s *State) Running(step int) bool { return s.node(step).state == running }
 

@@ -76,8 +76,9 @@ func (s *reopening) mark(r events.Range) {
 	}
 }
 
-// retry starts another attempt of failed steps and stays paused. What they had led to is taken back.
-func (s *reopening) retry(r events.Range) {
+// retry starts another attempt of failed steps. What they had led to is taken back, and runs in its turn if the run continues; otherwise
+// it stays paused.
+func (s *reopening) retry(r events.Range, continues bool) {
 	steps := s.Retryable(r)
 	for _, step := range steps {
 		id := s.id(step)
@@ -101,7 +102,10 @@ func (s *reopening) retry(r events.Range) {
 	s.halting, s.haltCause = false, -1
 	// Whatever stopped the run was a consequence of failures that are tried again now.
 	s.stop = ""
-	if s.pause.Reason == events.PauseEnd {
+	switch {
+	case continues:
+		s.resume()
+	case s.pause.Reason == events.PauseEnd:
 		s.setPause(fact.RunPaused{Reason: events.PauseFailure, Step: steps[0]})
 	}
 	s.resolve()

@@ -163,6 +163,13 @@ func (f *follower) larger() int {
 
 // read fills buf from a stream's file. A file that is shorter than it was is an error.
 func (f *follower) read(stream int, off int64, buf []byte) error {
+	// It may have been closed meanwhile: the files of very many attempts cannot all be open.
+	if err := f.open(&f.files[stream], suffixes[stream]); err != nil {
+		return err
+	}
+	if f.files[stream] == nil {
+		return fmt.Errorf("read output: %w", fs.ErrNotExist)
+	}
 	if _, err := f.files[stream].ReadAt(buf, off); err != nil {
 		return fmt.Errorf("read output: %w", err)
 	}

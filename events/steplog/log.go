@@ -78,6 +78,40 @@ func (l *Log) Close() error {
 	return l.follow.close()
 }
 
+// Release closes the files, and forgets what can be read again. What is asked for afterwards opens them again.
+func (l *Log) Release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.follow.close() // they were only read
+	l.scan, l.chunks = nil, [cachedChunks]chunk{}
+}
+
+// Stretches gives the lines from one on, as stretches that began to be written at one time. It reads no file.
+func (l *Log) Stretches(from int, f func(line, n int, at time.Duration) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if from >= l.lines {
+		return
+	}
+	b := sort.Search(len(l.blocks), func(b int) bool { return l.blocks[b][0].line > from }) - 1
+	at := sort.Search(len(l.blocks[b]), func(g int) bool { return l.blocks[b][g].line > from }) - 1
+	for ; b < len(l.blocks); b, at = b+1, 0 {
+		for ; at < len(l.blocks[b]); at++ {
+			next := l.lines
+			switch {
+			case at+1 < len(l.blocks[b]):
+				next = l.blocks[b][at+1].line
+			case b+1 < len(l.blocks):
+				next = l.blocks[b+1][0].line
+			}
+			if !f(from, next-from, l.blocks[b][at].at) {
+				return
+			}
+			from = next
+		}
+	}
+}
+
 // Refresh takes in what was appended since the last time, at most 4 MiB of it: More says whether there is more.
 // Changed says whether any line is new or longer.
 func (l *Log) Refresh() (changed bool, err error) {

@@ -81,6 +81,20 @@ func (p *Plugin) From(shown func(path string) string) string {
 	return "from " + shown(p.Path)
 }
 
+// TitleOf is what stands for the name of a step without one: the summary, which for a module in Python has only the arguments, and so
+// says nothing without the module. Where that is from is said elsewhere.
+func (a *Action) TitleOf(summary string) string {
+	if a == nil || a.Plugin == nil || a.Plugin.Speaks != SpeaksPython || summary == "" {
+		return summary
+	}
+	module := a.Name[strings.LastIndexByte(a.Name, '.')+1:]
+	args, _, cut := strings.Cut(summary, " (via Python")
+	if !cut || args == a.Name || args == module {
+		return module
+	}
+	return module + ": " + args
+}
+
 // Fact is the fact that has what the plugin finds, if that is what it does.
 func (p *Plugin) Fact() string { return strings.NewReplacer(".", "_", "-", "_").Replace(p.Action) }
 

@@ -178,3 +178,25 @@ func TestUnsoundSchemas(t *testing.T) {
 		t.Errorf("two of one: %v", problems)
 	}
 }
+
+// A step without a name is called by its module and what that is given, and not by the arguments alone, nor by where the module is from.
+func TestTitleOfModule(t *testing.T) {
+	python := &spec.Action{Name: "community.general.ini_file", Plugin: &spec.Plugin{Speaks: spec.SpeaksPython}}
+	for _, tt := range []struct {
+		action         *spec.Action
+		summary, title string
+	}{
+		{python, "path=/etc/a.ini (via Python, from library/ini_file.py)", "ini_file: path=/etc/a.ini"},
+		{python, "/etc/a.ini (via Python)", "ini_file: /etc/a.ini"},
+		{python, "community.general.ini_file (via Python)", "ini_file"},
+		{python, "community.general.ini_file (hidden by no_log)", "ini_file"},
+		{python, "", ""},
+		{&spec.Action{Name: "shell"}, "echo a (via Python)", "echo a (via Python)"},
+		{&spec.Action{Name: "release", Plugin: &spec.Plugin{}}, "1.2 (from plugins/release)", "1.2 (from plugins/release)"},
+		{nil, "echo", "echo"},
+	} {
+		if got := tt.action.TitleOf(tt.summary); got != tt.title {
+			t.Errorf("%q is called %q, want %q", tt.summary, got, tt.title)
+		}
+	}
+}

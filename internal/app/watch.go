@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"moon/internal/termtext"
 	"moon/internal/watch"
 	"moon/plan"
+	"moon/plan/selector"
 )
 
 // Watch does something with a playbook, and again whenever a file changes that its plan is made from, or that its steps have as their
@@ -121,4 +123,47 @@ func SourcesChanged(p *plan.Plan, files []string) (steps []int) {
 func endsWatch(err error) bool {
 	exit, ok := errors.AsType[*Exit](err)
 	return ok && (exit.Code == ExitInterrupted || exit.Code == ExitStopped || exit.Code == ExitDisk)
+}
+
+// Changes waits for changes of what a plan is made from, again and again. What changes between two waits is not missed.
+type Changes struct {
+	mu    sync.Mutex
+	files *watch.Watcher
+}
+
+// Await gives the files of a plan that have changed. With broken the playbook has a mistake, and any file next to those may be its remedy.
+// Of two calls the second waits until the first has returned.
+func (c *Changes) Await(ctx context.Context, p *plan.Plan, broken bool) (changed []string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.files == nil {
+		if c.files, err = watch.New(); err != nil {
+			return nil, err
+		}
+	}
+	want := wantedBy(p)
+	want.Any = broken
+	if err := c.files.Follow(want); err != nil {
+		return nil, err
+	}
+	return c.files.Wait(ctx)
+}
+
+// Close ends it.
+func (c *Changes) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.files != nil {
+		_ = c.files.Close() // nothing was written
+	}
+}
+
+// PathsConcerned are the paths of some steps, and of those that depend on them.
+func PathsConcerned(p *plan.Plan, steps []int) (paths []string) {
+	for _, i := range selector.Dependents(p, steps) {
+		if s := &p.Steps[i]; !s.Excluded {
+			paths = append(paths, s.Path)
+		}
+	}
+	return paths
 }

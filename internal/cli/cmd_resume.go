@@ -42,6 +42,8 @@ type resumeCmd struct {
 	WaitLock time.Duration `group:"resume" placeholder:"TIME" help:"If another run of the playbook works on the same hosts, wait so long for it to end."`
 
 	MaxResult byteSize       `group:"resume" placeholder:"SIZE" help:"Change the limit for the output of a step that other steps may use, such as 64M."`
+	repeats   bool           // it may be run again from the TUI
+	watching  bool           // as of tuiCmd
 	Timeout   *time.Duration `group:"resume" placeholder:"TIME" help:"Change how long the run may take. What it took before counts, unless that time was over."`
 }
 
@@ -145,7 +147,7 @@ func (c *resumeCmd) once(call *app.Invocation) error {
 			headlessFlags: headlessFlags{Verbose: c.Verbose}, runFlags: runFlags{Check: opts.Check, Diff: opts.Diff},
 			screenFlags: c.screenFlags, uiFlags: c.uiFlags, exportFlags: c.exportFlags, fixed: opts.Saved,
 			again: func(*app.Invocation) (plan.Options, error) { return now.again, nil }, notice: now.edited,
-			others: status.OtherFilesOf(now.earlier(past), now.plan),
+			others: status.OtherFilesOf(now.earlier(past), now.plan), repeats: c.repeats, watching: c.watching,
 		}
 		return t.screen(call, s, pool, now.plan)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -48,6 +49,9 @@ type tuiCmd struct {
 	repeats bool                                        // it may be run again from the screen
 	fixed   bool                                        // what is edited does not count
 	made    string                                      // the digest of the plan that was made last of what was edited
+
+	run      string // its name
+	watching bool   // files of the playbook are watched from the start
 }
 
 // Help says what happens on the screen.
@@ -80,11 +84,32 @@ func (c *tuiCmd) Run(call *app.Invocation) error {
 	if err := c.settle(call); err != nil {
 		return err
 	}
-	for {
-		if err := app.WhenFree(call, c.WaitLock, func() error { return c.once(call) }); !errors.Is(err, tui.ErrAgain) {
+	whole, id := c.targets, "" // of the run that is continued when the playbook changes, and not one of a few steps
+	for run := c.once; ; {
+		err := app.WhenFree(call, c.WaitLock, func() error { return run(call) })
+		again, ok := errors.AsType[*tui.AgainError](err)
+		if !ok {
 			return err
 		}
+		if id == "" || len(c.targets) == len(whole) {
+			id = c.run
+		}
+		c.watching, c.targets, run = again.Watching, whole, c.once
+		switch {
+		case again.Edited:
+			run = func(call *app.Invocation) error { return c.resume(call, id) }
+		case len(again.Steps) > 0:
+			c.targets = again.Steps
+		}
 	}
+}
+
+// resume continues a run with the playbook as it is now. What is done and defined otherwise now is shown, and decided about.
+func (c *tuiCmd) resume(call *app.Invocation, id string) error {
+	return (&resumeCmd{
+		Which: id, planFlags: c.planFlags, becomeFlags: c.becomeFlags, headlessFlags: c.headlessFlags, exportFlags: c.exportFlags,
+		screenFlags: c.screenFlags, uiFlags: c.uiFlags, Lost: "ask", Changed: "ask", repeats: true, watching: c.watching,
+	}).Run(call)
 }
 
 // once plans and runs, until the person has left.
@@ -219,6 +244,9 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 		return c.reload(call, s)
 	}
 	replanning.Serve(s.Dir(), reload)
+	c.run = filepath.Base(s.Dir())
+	files := &app.Changes{}
+	defer files.Close()
 	o := c.look(tui.Options{
 		Plan: p, Others: c.others, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, Why: s.Why, Saved: plain.ShortHome(s.Dir()),
 		OutDir: s.OutDir,
@@ -239,11 +267,17 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 		Preview: engine.Preview,
 		Keys:    c.keys, View: view, KeepView: lastview.Keeper(call, p), Notice: notice,
 		Eval: s.Eval, CheckBreak: bind.CheckBreak, ParseBreak: engine.ParseBreak,
-		Reload: reload,
-		Shell:  shellAt(s), Clipboard: exec.Clipboard,
+		Reload: reload, Watching: c.watching,
+		Shell: shellAt(s), Clipboard: exec.Clipboard,
 		Editor: editor(call),
 		Mode:   mode, Aside: asks, Again: c.repeats,
 	})
+	if !c.fixed && p.RootFile != "-" {
+		o.Await = files.Await
+	}
+	if c.repeats {
+		o.Examine = func(p *plan.Plan, changed []string) (tui.Examined, error) { return c.examine(call, s, p, changed) }
+	}
 	show := tui.Run
 	if c.inLines() {
 		show = c.lines(call, s)
@@ -251,8 +285,8 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 	err := show(ctx, o)
 	// From here on messages may be printed again.
 	screenClosed()
-	again := errors.Is(err, tui.ErrAgain)
-	if again || isCut(err) {
+	again, isAgain := errors.AsType[*tui.AgainError](err)
+	if isAgain || isCut(err) {
 		err = nil
 	}
 	if err != nil {
@@ -273,8 +307,8 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Po
 	if err := c.leave(call, s, last, &run); err != nil {
 		return errors.Join(end, app.WrapDisk(err))
 	}
-	if again && end == nil {
-		return tui.ErrAgain
+	if isAgain && end == nil {
+		return again
 	}
 	return end
 }
@@ -333,6 +367,23 @@ func started(run *events.Run) bool {
 		}
 	}
 	return false
+}
+
+// examine says what a change of files means for a run that is over: the plan has become another, or the sources of some steps have changed.
+func (c *tuiCmd) examine(call *app.Invocation, s *engine.Session, before *plan.Plan, changed []string) (found tui.Examined, err error) {
+	o, err := c.again(call)
+	if err != nil {
+		return found, err
+	}
+	o.Values.Overrides, o.Reads = s.Overrides(), s.Reads() // what the run itself has changed is not an edit
+	p, _, ds := engine.Build(o)
+	if found.Diagnostics = ds; p == nil {
+		return found, nil
+	}
+	if found.Edited = p.Digest != before.Digest; !found.Edited {
+		found.Steps = app.PathsConcerned(p, app.SourcesChanged(before, changed))
+	}
+	return found, nil
 }
 
 // reload plans again after an edit and gives the run the new plan.

@@ -5,7 +5,6 @@ import (
 
 	"moon/internal/app"
 	"moon/plan"
-	"moon/plan/selector"
 )
 
 // watchableRun is a run that may be repeated when files change.
@@ -55,12 +54,7 @@ func (c *watchableRun) watch(call *app.Invocation) error {
 				NoTUI: true, Lost: "ask", Changed: "rerun", RetryFailed: true,
 			}).Run(call)
 		case len(concerned) > 0:
-			c.targets = nil
-			for _, i := range selector.Dependents(p, concerned) {
-				if s := &p.Steps[i]; !s.Excluded {
-					c.targets = append(c.targets, s.Path)
-				}
-			}
+			c.targets = app.PathsConcerned(p, concerned)
 			whole := run // which is continued when the playbook changes, and not this one of a few steps
 			err := c.run(call)
 			run, now = whole, p

@@ -185,16 +185,21 @@ func (c *control) retryFailed(args string) {
 		r = ranges
 	}
 	n := 0
+	// At the end nothing else is left to decide, so that what hung on all of them follows.
+	continues := args == "all" && c.run.Phase == events.Ended
 	for _, one := range r {
 		found := at.Retryable(one)
 		if found > 0 {
-			c.send(events.Retry{Range: one})
+			c.send(events.Retry{Range: one, Continue: continues})
 		}
 		n += found
 	}
-	if n == 0 {
+	switch {
+	case n == 0:
 		c.say("nothing to retry here.")
-		return
+	case continues:
+		c.say("trying %s again; what was not run because of that follows.", count(n, "step"))
+	default:
+		c.say("trying %s again.", count(n, "step"))
 	}
-	c.say("trying %s again.", count(n, "step"))
 }

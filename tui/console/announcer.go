@@ -224,7 +224,10 @@ func (c *announcer) sayEnd(r *events.Record) {
 	if st == skipped || st == excluded {
 		rest = append(rest, clean(s.Reason))
 	}
-	if s.Attempt > 0 {
+	switch {
+	case s.Marked:
+		rest = append(rest, status.ByHand)
+	case s.Attempt > 0:
 		rest = append(rest, lastedWords(s.Lasted(s.Ended)))
 	}
 	if s.Drift != "" {

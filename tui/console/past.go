@@ -72,6 +72,8 @@ func pastWords(e events.Event) string {
 		return fmt.Sprintf("attempt %d%s", e.Attempt, becauseOf(e.Error))
 	case events.StepCompleted:
 		switch {
+		case e.Marked:
+			return status.ByHand
 		case e.Outdated:
 			return "kept, with an earlier definition"
 		case e.Kept:

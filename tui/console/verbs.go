@@ -69,6 +69,7 @@ func (c *console) listVerbs() []verb {
 			name: "retry", also: []string{"r"}, takes: "[N or all]", does: "run failed steps again, and stay paused", asks: true,
 			starts: true,
 			do:     c.control.retryFailed,
+			more:   "At the end, retry all continues: what was not run because of a failed step follows.",
 		},
 		{
 			name: "accept", takes: "[N]", does: "accept what a step that drifted would do now, and try it again", asks: true,

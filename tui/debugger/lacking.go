@@ -110,3 +110,21 @@ func newIn(one, other map[int]*plan.Missing) (steps []int) {
 	slices.Sort(steps)
 	return steps
 }
+
+// LackingWithout are the steps that are still to run and use a result of some steps which, being marked as done, give none.
+func LackingWithout(p *plan.Plan, at Position, steps []int) (lacking []int) {
+	gone := map[int]plan.Absence{}
+	for _, i := range steps {
+		gone[i] = plan.Abandoned()
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	for i := range bind.Lacking(p, gone) {
+		if _, marked := gone[i]; !marked && at.Steps.State(i).Pending() {
+			lacking = append(lacking, i)
+		}
+	}
+	slices.Sort(lacking)
+	return lacking
+}

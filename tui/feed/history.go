@@ -137,6 +137,8 @@ func (p *Past) Words() (text string, look draw.Sign) {
 		return fmt.Sprintf("attempt %d%s", e.Attempt, because(e.Error)), draw.SignRescued
 	case events.StepCompleted:
 		switch {
+		case e.Marked:
+			return status.ByHand, draw.SignOK
 		case e.Outdated:
 			return "kept, with an earlier definition", draw.SignKept
 		case e.Kept:

@@ -11,13 +11,14 @@ import (
 	"moon/tui/draw"
 )
 
-// Reel is the output of one attempt, as far as it was fetched: a window of lines somewhere in it, and its last
+// Reel is the output of one attempt, or of many woven together, as far as it was fetched: a window of lines somewhere in it, and its last
 // lines. Files are read by commands, one at a time; what is not there yet is fetched and drawn a moment later.
 type Reel struct {
 	Id     int // which reel of the model: messages come back by it
 	Dir    string
-	Prefix string // of the files; "" shows nothing
-	Log    *steplog.Log
+	Prefix string                // of the files; "" shows nothing
+	Parts  func() []steplog.Part // what is woven together; nil: it is one attempt, and Prefix its name
+	Log    Source
 	LogOf  string // the prefix log was opened with
 	busy   bool
 	Stale  bool // the files may have grown
@@ -28,9 +29,19 @@ type Reel struct {
 	Err    error
 }
 
+// Source is what lines are read from: a steplog.Log or a steplog.Woven.
+type Source interface {
+	Len() int
+	More() bool
+	Line(i int) steplog.Line
+	Each(from, to int, f func(i int, line steplog.Line))
+	Close() error
+}
+
 // TextLine is a line of output, clean.
 type TextLine struct {
 	Text   string
+	Step   int // that has printed it, where lines are of several; otherwise -1
 	Stderr bool
 	At     time.Duration
 	Cut    bool
@@ -55,12 +66,15 @@ const EndLines = 12
 const FetchMargin = 100
 
 // Show chooses the output to show.
-func (r *Reel) Show(dir, prefix string) (changed bool) {
-	if r.Dir == dir && r.Prefix == prefix {
+func (r *Reel) Show(dir, prefix string) (changed bool) { return r.ShowAll(dir, prefix, nil) }
+
+// ShowAll chooses the output of several attempts to show, under a name.
+func (r *Reel) ShowAll(dir, name string, parts func() []steplog.Part) (changed bool) {
+	if r.Dir == dir && r.Prefix == name {
 		return false
 	}
 	// Busy stays, as a command may still be reading: two must not use the log at once.
-	*r = Reel{Id: r.Id, Dir: dir, Prefix: prefix, busy: r.busy, Log: r.Log, LogOf: r.LogOf, Stale: true}
+	*r = Reel{Id: r.Id, Dir: dir, Prefix: name, Parts: parts, busy: r.busy, Log: r.Log, LogOf: r.LogOf, Stale: true}
 	return true
 }
 
@@ -73,24 +87,38 @@ func (r *Reel) Need(from, n int) tea.Cmd {
 		return nil
 	}
 	r.busy, r.Stale = true, false
-	log, old := r.Log, (*steplog.Log)(nil)
+	log, old := r.Log, Source(nil)
 	if name := filepath.Join(r.Dir, r.Prefix); log == nil || r.LogOf != name {
-		log, old = steplog.Open(r.Dir, r.Prefix), log
+		old = log
+		if log = steplog.Open(r.Dir, r.Prefix); r.Parts != nil {
+			log = steplog.Weave(r.Dir)
+		}
 		r.Log, r.LogOf = log, name
 	}
 	// Copied: the command runs in another goroutine, and the reel may show something else by then.
-	id, prefix := r.Id, r.Prefix
+	id, prefix, refresh := r.Id, r.Prefix, func() (err error) { return nil }
+	switch log := log.(type) { // as both are asked in another way what is new
+	case *steplog.Log:
+		refresh = func() error {
+			_, err := log.Refresh()
+			return err
+		}
+	case *steplog.Woven:
+		parts := r.Parts() // of the run as it is now
+		refresh = func() error { return log.Refresh(parts) }
+	}
 	return func() tea.Msg {
 		if old != nil {
 			_ = old.Close() // it was only read
 		}
-		return fetch(log, id, prefix, from, n)
+		f := Fetched{Id: id, prefix: prefix, err: refresh()}
+		f.fetch(log, from, n)
+		return f
 	}
 }
 
-func fetch(log *steplog.Log, id int, prefix string, from, n int) Fetched {
-	f := Fetched{Id: id, prefix: prefix}
-	_, f.err = log.Refresh()
+// fetch reads lines.
+func (f *Fetched) fetch(log Source, from, n int) {
 	f.total, f.more = log.Len(), log.More()
 	// More than is asked for, so that scrolling need not wait.
 	first, last := from-FetchMargin, from+n+FetchMargin
@@ -98,18 +126,21 @@ func fetch(log *steplog.Log, id int, prefix string, from, n int) Fetched {
 		first, last = f.total-n-FetchMargin, f.total
 	}
 	f.from = max(min(first, f.total), 0)
+	of := func(int) int { return -1 }
+	if woven, ok := log.(*steplog.Woven); ok {
+		of = woven.StepOf
+	}
 	for i := f.from; i < min(last, f.total); i++ {
-		f.lines = append(f.lines, CleanLine(log.Line(i)))
+		f.lines = append(f.lines, CleanLine(log.Line(i), of(i)))
 	}
 	for i := max(f.total-EndLines, 0); i < f.total; i++ {
-		f.ends = append(f.ends, CleanLine(log.Line(i)))
+		f.ends = append(f.ends, CleanLine(log.Line(i), of(i)))
 	}
-	return f
 }
 
-// CleanLine makes a line of output safe to draw.
-func CleanLine(l steplog.Line) TextLine {
-	return TextLine{draw.Settle(termtext.Still(l.Text)), l.Stderr, l.At, l.Cut}
+// CleanLine makes a line of output of a step safe to draw.
+func CleanLine(l steplog.Line, step int) TextLine {
+	return TextLine{draw.Settle(termtext.Still(l.Text)), step, l.Stderr, l.At, l.Cut}
 }
 
 // Take stores what a command read.

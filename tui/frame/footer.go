@@ -291,6 +291,9 @@ func (m Footer) doneTips() []keymap.Tip {
 	tips = append(append(tips, m.otherPaneTip()...), keymap.TipOf(keymap.CopyMenu, "copy"))
 	if m.Shot.Phase == events.Done && m.Tools.Again {
 		tips = append(tips, keymap.TipOf(keymap.RunRetryAll, "run again"))
+		if m.Tree.Step(m.CursorNode()) >= 0 {
+			tips = append(tips, keymap.TipOf(keymap.StepDone, "this step again"))
+		}
 	}
 	return append(m.withEdit(append(tips, keymap.TipOf(keymap.FindText, "find"))), keymap.TipOf(keymap.RunLeave, "leave"))
 }
@@ -306,6 +309,9 @@ func (m Footer) detailTips() []keymap.Tip {
 		tips = append(tips, keymap.TipOf(keymap.FindText, "find"))
 		if m.Detail.Search.Text != "" {
 			tips = append(tips, keymap.TipOf(keymap.FindNext, "next"))
+		}
+		if (pane.OutputPane(m)).PickedStep() >= 0 {
+			tips = append(tips, keymap.TipOf(keymap.OutputStep, "go to step"))
 		}
 		tips = append(tips, keymap.TipOf(keymap.OutputWrap, "wrap"), keymap.TipOf(keymap.OutputTimes, "times"),
 			keymap.TipOf(keymap.CursorFollow, "follow"))

@@ -173,6 +173,9 @@ func (m rowWords) rowNote(step int, p *plan.Step, of *events.Step, f status.Stat
 		}
 		return draw.Plain(status.WhySkipped(reason))
 	case status.Kept: // its sign says it
+		if of.Marked {
+			return "by hand"
+		}
 	case status.Ignored, status.Rescued, status.Outdated, status.Cancelled:
 		if m.Position().Failed(step) {
 			return fmt.Sprintf("rc %d", of.RC)
@@ -188,6 +191,9 @@ func (m rowWords) rowNote(step int, p *plan.Step, of *events.Step, f status.Stat
 	case status.Omitted:
 		return "not run"
 	case status.OK, status.Changed:
+		if of.Marked {
+			return "by hand"
+		}
 		if of.Attempt > 1 {
 			return fmt.Sprintf("%s %d", m.Glyphs.Retried, of.Attempt)
 		}

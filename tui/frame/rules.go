@@ -33,6 +33,9 @@ func (m Rules) treeRule(b *draw.Brush) {
 	if m.Following && m.Shot.Phase == events.Running {
 		words += " " + m.Glyphs.Dot + " following"
 	}
+	if m.Files.On {
+		words += " " + m.Glyphs.Dot + " watching files"
+	}
 	if n := len(m.Cur.Marks); n > 0 {
 		words += fmt.Sprintf(" %s %d marked", m.Glyphs.Dot, n)
 	} else if m.Cur.Anchor >= 0 {

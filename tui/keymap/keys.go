@@ -78,6 +78,9 @@ const (
 	AppMouse
 	ViewHosts
 	GateExcludeHost
+	ViewLog
+	OutputStep
+	FilesWatch
 	Intents // how many there are
 )
 
@@ -136,12 +139,13 @@ var Bindings = []Binding{
 	{groupRunning, RunUntil, "run.until", "u", "until: run to the cursor", anywhere},
 	{groupRunning, RunPause, "run.pause", "p", "pause, resume", anywhere},
 	{groupRunning, RunRetry, "run.retry", "r", "retry what failed here", anywhere},
-	{groupRunning, RunRetryAll, "run.retry-all", "R", "retry all failed steps below; at the end, run again", anywhere},
+	{groupRunning, RunRetryAll, "run.retry-all", "R", "retry all failed, at the end continue; run again", anywhere},
 	{groupRunning, StepDone, "step.done", "D", "rerun or keep a done step; mark as done", anywhere},
 	{groupRunning, NodeFix, "step.fix", "e", "edit this step's values, for this run only", anywhere},
 	{groupRunning, NodeShell, "step.shell", "!", "shell in the step's directory", anywhere},
 	{groupRunning, RunLeave, "run.leave", "q", "quit", anywhere},
 	{groupRunning, RunInterrupt, "run.interrupt", "ctrl+c", "interrupt; again to force", anywhere},
+	{groupRunning, FilesWatch, "files.watch", "w", "watch the playbook's files, and plan again; or stop", InTree | InDetail},
 	{groupRunning, SourceEdit, "source.edit", "E", "open the source in $EDITOR, then reload", anywhere},
 
 	{groupMoving, CursorDown, "cursor.down", "j, down", "down", anywhere},
@@ -171,6 +175,7 @@ var Bindings = []Binding{
 
 	{groupPanes, WatchAdd, "watch.add", "W", "watch an expression", anywhere},
 	{groupPanes, ViewHosts, "view.hosts", "H", "table of hosts and tasks, and back", anywhere},
+	{groupPanes, ViewLog, "view.log", "L", "the output of all steps, as it came", anywhere},
 	{groupPanes, PaneOther, "pane.other", "tab", "other pane", anywhere},
 	{groupPanes, TabStep, "tab.step", "1", "tab Step", anywhere},
 	{groupPanes, TabOutput, "tab.output", "2", "tab Output", anywhere},
@@ -182,8 +187,9 @@ var Bindings = []Binding{
 	{groupPanes, DividerLeft, "pane.divider-left", "<", "move divider left", anywhere},
 	{groupPanes, DividerRight, "pane.divider-right", ">", "move divider right", anywhere},
 
-	{groupOutput, OutputWrap, "output.wrap", "w", "wrap long lines", anywhere},
+	{groupOutput, OutputWrap, "output.wrap", "w", "wrap long lines", InOutput},
 	{groupOutput, OutputTimes, "output.times", "t", "show times", InOutput},
+	{groupOutput, OutputStep, "output.step", "enter", "of several steps: go to the step of the line", InOutput},
 	{groupOutput, OutputEarlier, "output.earlier", "[", "earlier attempt", InOutput},
 	{groupOutput, OutputLater, "output.later", "]", "later attempt", InOutput},
 	{groupOutput, ScrollLeft, "scroll.left", "h, left", "scroll left, then back to the tree", InDetail | InOutput},
@@ -330,7 +336,7 @@ func (k *Keys) Labels(do Intent, where Place) string {
 func AsksTheRun(do Intent) bool {
 	switch do {
 	case GateApprove, GateApproveAll, GateExclude, GateExcludeHost, GateBreak, RunContinue, RunStep, RunOver, RunOut, RunUntil, RunPause,
-		RunRetry, RunRetryAll, StepDone, SourceEdit, NodeFix, NodeShell, GateBreakIf:
+		RunRetry, RunRetryAll, StepDone, SourceEdit, FilesWatch, NodeFix, NodeShell, GateBreakIf:
 		return true
 	default:
 		return false

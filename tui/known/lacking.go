@@ -85,3 +85,8 @@ func (m *Run) MissingValue(step int) *plan.Missing {
 func (m *Run) CountLacking() int {
 	return m.lacking.Count(m.Position())
 }
+
+// LackingWithout are the steps that would lack a result if some that have not begun were marked as done.
+func LackingWithout(m *Run, steps []int) []int {
+	return debugger.LackingWithout(m.Plan, m.Position(), steps)
+}

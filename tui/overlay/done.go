@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"moon/plan/sequence"
-	"moon/tui/keymap"
-	"moon/tui/status"
-
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
+	"moon/plan/sequence"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
+	"moon/tui/known"
+	"moon/tui/status"
 )
 
 // Done decides about what is done, and what shall count as done: run it again, keep it, mark it. It says what depends on
@@ -25,6 +25,7 @@ type Done struct {
 	again      []int // done, and can run again
 	outdated   int
 	dependents []int // done, and depending on those that would run again or be marked
+	lacking    []int // to run yet, with a result that a step which is marked does not give
 	markable   int
 }
 
@@ -32,7 +33,7 @@ type Done struct {
 func NewDone(s Screen, title string, ranges []events.Range, single bool) *Done {
 	b := &Done{plan: s.Plan.Digest, ranges: ranges, what: draw.Plain(title)}
 	var about []int
-	n := 0
+	n, unrun := 0, []int(nil)
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
 			n++
@@ -41,6 +42,9 @@ func NewDone(s Screen, title string, ranges []events.Range, single bool) *Done {
 				b.again = append(b.again, i)
 			case s.Position().MayMark(i):
 				b.markable++
+				if s.Tree.Faces[i].Pending() { // what has failed keeps the result of its last attempt
+					unrun = append(unrun, i)
+				}
 			default:
 				continue
 			}
@@ -55,6 +59,7 @@ func NewDone(s Screen, title string, ranges []events.Range, single bool) *Done {
 	}
 	// What has not run yet gets the new results anyway; only what is done would keep the old ones.
 	b.dependents = slices.DeleteFunc(sequence.Dependents(s.Plan, about), func(i int) bool { return !s.CanRunAgain(i) })
+	b.lacking = known.LackingWithout(s.Run, unrun)
 	return b
 }
 
@@ -144,6 +149,12 @@ func (b *Done) Draw(s Screen, w, _ int) (title string, body [][]draw.Text, foot 
 			words = fmt.Sprintf("mark %s as done: they count as ok and are not run", draw.Count(b.markable, "step"))
 		}
 		body = append(body, draw.Hint("m", words))
+		// A value that is not there is found out only when a step asks for it, which is late.
+		if names := namesOf(s, b.lacking, dependentsShown); names != "" {
+			for _, part := range draw.WrapText("It will have no result. Using it, and failing then: "+names, max(w-3, 8)) {
+				body = append(body, []draw.Text{draw.Inked(themes.Warn, "   "+part)})
+			}
+		}
 	}
 	return title, append(body, draw.Hint("esc", "back")), ""
 }

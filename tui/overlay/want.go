@@ -48,6 +48,8 @@ type (
 	Stop struct{ How events.StopHow }
 	// Quit closes the TUI if the run is over.
 	Quit struct{}
+	// RunSteps closes the TUI for another run, of these steps with what they need.
+	RunSteps struct{ Paths []string }
 	// Detach closes the TUI, and the run of another process continues.
 	Detach struct{}
 	// Do does what a key means. Clicked: with the mouse, which decides nothing.
@@ -116,6 +118,7 @@ func (Unwatch) isWant()    {}
 func (Copy) isWant()       {}
 func (Stop) isWant()       {}
 func (Quit) isWant()       {}
+func (RunSteps) isWant()   {}
 func (Detach) isWant()     {}
 func (Do) isWant()         {}
 func (RunCommand) isWant() {}

@@ -3,6 +3,7 @@ package pane
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"moon/events/steplog"
 	"moon/tui/draw"
 	"moon/tui/feed"
 	"moon/tui/view"
@@ -34,7 +35,13 @@ func (m OutputPane) fetchDetail(l view.Layout) tea.Cmd {
 	n := m.CursorNode()
 	d.LookAt(n)
 	// Another attempt has other lines, so hits found before would mark the wrong ones.
-	if d.Reel.Show(m.Tools.OutDir(), m.AttemptPrefix(m.OutputOf(n), d.Output.Attempt)) {
+	changed := false
+	if woven := m.WovenName(n); woven != "" && d.Tab == view.TabOutputs {
+		changed = d.Reel.ShowAll(m.Tools.OutDir(), woven, func() []steplog.Part { return m.PartsOf(n) })
+	} else {
+		changed = d.Reel.Show(m.Tools.OutDir(), m.AttemptPrefix(m.OutputOf(n), d.Output.Attempt))
+	}
+	if changed {
 		d.Search = d.Search.RestartIn()
 	}
 	// Below zero the reel reads the end. A view that follows cannot name its first line before it knows where the output ends.

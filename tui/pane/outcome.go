@@ -75,6 +75,8 @@ func outcomeWord(of *events.Step, f status.State) string {
 		return "waiting for the next attempt"
 	case f == status.Running:
 		return "running"
+	case of.Marked:
+		return status.ByHand
 	case of.Drifted && f == status.Failed:
 		return "DRIFTED: not done"
 	case of.Outcome == events.Timeout && f == status.Failed:

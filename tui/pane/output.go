@@ -8,6 +8,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/feed"
+	"moon/tui/keymap"
 	"moon/tui/status"
 	"moon/tui/view"
 )
@@ -28,7 +29,49 @@ type outputPage struct {
 
 func (m OutputPane) outputPage(w, h int) outputPage {
 	v := &m.Detail.Output
-	return outputPage{v, m.State, &m.Detail.Reel, max(w-timeWidth[v.Times], 1), max(h, 1)}
+	return outputPage{v, m.State, &m.Detail.Reel, max(w-timeWidth[v.Times]-m.nameWidth(w), 1), max(h, 1)}
+}
+
+// isWoven reports whether the lines are those of several steps.
+func (m OutputPane) isWoven() bool { return m.WovenName(m.CursorNode()) != "" }
+
+// nameWidth is how wide the column is that says which step has printed a line, with the mark before it and the gap behind.
+func (m OutputPane) nameWidth(w int) int {
+	if !m.isWoven() {
+		return 0
+	}
+	return max(min(w*3/10, 24), 8) + 3
+}
+
+// picked is the line whose step enter goes to.
+func (m OutputPane) picked() int {
+	v, last := &m.Detail.Output, m.Detail.Reel.Total-1
+	if v.Follow {
+		return last
+	}
+	return max(min(v.Pick, last), 0)
+}
+
+// PickedStep is the step that has printed that line, or -1.
+func (m OutputPane) PickedStep() int {
+	l, ok := m.Detail.Reel.Line(m.picked())
+	if !ok || !m.isWoven() || m.Detail.Tab != view.TabOutputs || l.Step >= len(m.Plan.Steps) {
+		return -1
+	}
+	return l.Step
+}
+
+// nameOf is the column before a line.
+func (m OutputPane) nameOf(l *feed.TextLine, row outputRow, wide int) []draw.Text {
+	mark, ink, name := " ", draw.Ink(themes.Dim), ""
+	if row.line == m.picked() && m.KeyPlace() == keymap.InOutput {
+		mark, ink = m.Glyphs.Pointer, draw.InkKey
+	}
+	// The rows of a wrapped line are one line, and have one name.
+	if row.first && l.Step >= 0 && l.Step < len(m.Plan.Steps) {
+		name = draw.CutMiddle(draw.Plain(m.TitleOn(&m.Plan.Steps[l.Step])), wide-3, m.Glyphs.Dots)
+	}
+	return []draw.Text{draw.Inked(ink, mark+" "+name), draw.Inked(themes.Text, draw.Spaces(wide-2-draw.Cells(name)))}
 }
 
 // outputRow is a row on the screen: a line, or a part of a wrapped one.
@@ -175,7 +218,7 @@ func (m OutputPane) outputDoc(w, h int) *draw.Doc {
 	s := m.DetailSubject()
 	d := draw.NewDoc(w, h, m.Glyphs)
 	r, v := &m.Detail.Reel, &m.Detail.Output
-	if n := m.CountAttempts(m.OutputOf(s.Node)); n > 1 {
+	if n := m.CountAttempts(m.OutputOf(s.Node)); n > 1 && !m.isWoven() {
 		h = max(h-1, 1)
 		OutputPane{m.State}.attemptLine(d, n)
 	}
@@ -191,7 +234,9 @@ func (m OutputPane) outputDoc(w, h int) *draw.Doc {
 	}
 	var began time.Time
 	if v.Times == view.TimesClock {
-		began = OutputPane{m.State}.attemptBegan(m.OutputOf(s.Node))
+		if began = m.attemptBegan(m.OutputOf(s.Node)); m.isWoven() {
+			m.Store.Read(func(run *events.Run) { began = run.Started }) // which the times of all lines count from
+		}
 	}
 	for _, row := range m.outputPage(w, h).visibleRows() {
 		d.Add(OutputPane{m.State}.outputLine(r, row, w, began)...)
@@ -208,6 +253,10 @@ func (m OutputPane) outputLine(r *feed.Reel, row outputRow, w int, began time.Ti
 	l, _ := r.Line(row.line)
 	v := &m.Detail.Output
 	var line []draw.Text
+	if wide := m.nameWidth(w); wide > 0 {
+		line = m.nameOf(&l, row, wide)
+		w -= wide
+	}
 	if wide := timeWidth[v.Times]; wide > 0 {
 		at, mark := "", ""
 		if row.first {
@@ -266,8 +315,12 @@ func (m OutputPane) noOutput(s *view.Subject, r *feed.Reel) string {
 		return ""
 	case s.Of.Message != "":
 		return s.Of.Message
-	case s.Step < 0 && r.Prefix == "":
-		return "Select a step to see what it printed."
+	case s.Step < 0 && (m.Shot.Phase == events.Review || r.Prefix == ""):
+		return "Nothing has run. What all its steps print will stand here, in the order in which it comes."
+	case s.Step < 0 && m.IsMoving():
+		return "No output yet."
+	case s.Step < 0:
+		return "Its steps have printed nothing."
 	case s.Step >= 0 && m.Plan.Steps[s.Step].NoLog:
 		return "Its output is not kept: no_log."
 	case s.Step >= 0 && s.Of.Attempt == 0:
@@ -332,6 +385,9 @@ func (m OutputPane) OutputState(b *draw.Brush) {
 
 // isPrinting reports whether the output on the screen may still grow.
 func (m OutputPane) isPrinting() bool {
+	if m.isWoven() {
+		return m.IsMoving()
+	}
 	i := m.OutputOf(m.CursorNode())
 	return i >= 0 && i < len(m.Tree.Faces) && m.Tree.Faces[i] == status.Running && m.Detail.Output.Attempt < 0
 }

@@ -19,12 +19,36 @@ func (m OutputPane) ScrollOutput(do keymap.Intent, by int) {
 	v := &m.Detail.Output
 	switch do {
 	case keymap.CursorTop:
-		v.Follow, v.Top, v.Sub, v.Aim = false, 0, 0, -1
+		v.Follow, v.Top, v.Sub, v.Aim, v.Pick = false, 0, 0, -1, 0
 	case keymap.CursorBottom:
 		v.Follow, v.Aim = true, -1
 	default:
+		if m.isWoven() {
+			m.movePick(by)
+			return
+		}
 		m.WheelOutput(by)
 	}
+}
+
+// movePick goes to another line, and scrolls if it is not in view.
+func (m OutputPane) movePick(by int) {
+	v := &m.Detail.Output
+	to, last := m.picked()+by, m.Detail.Reel.Total-1
+	if to >= last {
+		v.Follow, v.Aim, v.Pick = true, -1, last
+		return
+	}
+	v.Follow, v.Pick = false, max(to, 0)
+	switch {
+	case v.Wrap && (v.Pick < v.Top || v.Pick > v.Last): // how many rows lie between is not known
+		v.ShowLine(v.Pick)
+	case v.Pick < v.Top:
+		m.WheelOutput(v.Pick - v.Top)
+	case v.Pick > v.Last && v.Last >= 0:
+		m.WheelOutput(v.Pick - v.Last)
+	}
+	v.Follow = false // although the end may be in view
 }
 
 // WheelOutput scrolls by rows.

@@ -24,6 +24,11 @@ func (m WhyNot) WhyCannot(do keymap.Intent) string {
 		return IsOver
 	case do == keymap.RunRetryAll && m.Shot.Phase == events.Done && m.Tools.Again:
 		return ""
+	case do == keymap.StepDone && m.Shot.Phase == events.Done && m.Tools.Again:
+		if ranges, _ := m.DecisionAim(); !slices.ContainsFunc(ranges, func(r events.Range) bool { return r.From < r.To }) {
+			return "no step here"
+		}
+		return ""
 	case m.Shot.Phase == events.Done && decidesRun(do):
 		return runIsOver
 	}
@@ -97,6 +102,15 @@ func (m WhyNot) cannotShow(do keymap.Intent) string {
 		return m.cannotNeed(map[keymap.Intent]int{keymap.NeedNext: +1, keymap.NeedPrev: -1}[do])
 	case keymap.FindNext, keymap.FindPrev:
 		return m.CannotFind()
+	case keymap.FilesWatch:
+		// A run that is over is continued by another, which not every caller can begin.
+		if m.Tools.Await == nil || m.Shot.Phase == events.Done && m.Tools.Examine == nil {
+			return "files cannot be watched here"
+		}
+	case keymap.OutputStep:
+		if (OutputPane(m)).PickedStep() < 0 {
+			return "this is the output of one step; " + m.Keys.Label(keymap.ViewLog) + " shows that of all steps"
+		}
 	case keymap.OutputEarlier, keymap.OutputLater:
 		return m.cannotTry(map[keymap.Intent]int{keymap.OutputEarlier: -1, keymap.OutputLater: +1}[do])
 	case keymap.ViewHosts:
@@ -117,7 +131,7 @@ func (m WhyNot) cannotShow(do keymap.Intent) string {
 // decidesRun reports whether an intent is about what is still to happen.
 func decidesRun(do keymap.Intent) bool {
 	switch do {
-	case keymap.SourceEdit, keymap.NodeShell:
+	case keymap.SourceEdit, keymap.NodeShell, keymap.FilesWatch:
 		return false
 	default:
 		return keymap.AsksTheRun(do)
@@ -316,6 +330,9 @@ func (m WhyNot) CannotFind() string {
 func (m WhyNot) cannotTry(by int) string {
 	n := m.CountAttempts(m.OutputOf(m.CursorNode()))
 	at := m.Detail.Output.Attempt
+	if (OutputPane(m)).isWoven() {
+		return "these are the lines of several steps; attempts are shown on one step"
+	}
 	if at < 0 {
 		at = n - 1
 	}

@@ -67,7 +67,7 @@ func (m OutputPane) SeekNext() tea.Cmd {
 	return func() tea.Msg { return lookFor(log, gen, what, next) }
 }
 
-func lookFor(log *steplog.Log, gen int, what view.Needle, in view.LineRange) Found {
+func lookFor(log feed.Source, gen int, what view.Needle, in view.LineRange) Found {
 	f := Found{gen: gen, in: in}
 	log.Each(in.From, in.To, func(i int, l steplog.Line) {
 		if what.InLine(l) {

@@ -266,7 +266,12 @@ func (m StepPane) drawOrigin(d *draw.Doc, o diag.Origin) {
 const excerptAround = 2
 
 func (m StepPane) drawSource(d *draw.Doc, o diag.Origin) {
-	lines, first := m.Excerpt(o.File, o.Line, excerptAround)
+	around := excerptAround
+	// On a very wide terminal the text above takes few rows. Behind the source comes at most why a step asks for attention.
+	if left := d.H - len(d.Lines) - rowsBehindSource; m.Width >= view.VeryWide {
+		around = max(around, min(left/2, mostAround))
+	}
+	lines, first := m.Excerpt(o.File, o.Line, around)
 	if len(lines) == 0 {
 		return
 	}
@@ -281,6 +286,12 @@ func (m StepPane) drawSource(d *draw.Doc, o diag.Origin) {
 			draw.Inked(themes.Border, m.Glyphs.Down+" "), draw.Inked(look, draw.Plain(line)))
 	}
 }
+
+// How much more of the source is shown if it fits, and the rows that are left behind it.
+const (
+	mostAround       = 12
+	rowsBehindSource = 6
+)
 
 // drawWhy says why a step asks for attention.
 func (m StepPane) drawWhy(d *draw.Doc, p *plan.Step, confirmedBy []string) {

@@ -27,8 +27,9 @@ func (m SummaryPane) summaryTab(d *draw.Doc) {
 	m.tallyLine(d)
 	if m.Shot.Phase == events.Ended && m.Tree.Tallies[0].Failed() > 0 {
 		d.Blank()
-		d.Para(themes.Text, 0, fmt.Sprintf("All steps have finished; failed steps can be retried: %s, or %s for all.",
-			m.Keys.Label(keymap.RunRetry), m.Keys.Label(keymap.RunRetryAll)))
+		d.Para(themes.Text, 0, fmt.Sprintf(
+			"%s retries all that failed and continues with what hung on it; %s retries one step, and stays paused.",
+			m.Keys.Label(keymap.RunRetryAll), m.Keys.Label(keymap.RunRetry)))
 	}
 	m.drawExports(d)
 	m.drawFailures(d)
@@ -46,6 +47,7 @@ func (m SummaryPane) summaryTab(d *draw.Doc) {
 			m.barLine(d, t, longest)
 		}
 	}
+	m.drawMarked(d)
 	Origins(m).overridesList(d)
 	// In a small window the bars would push what has changed out of sight, so there they come last.
 	if d.H >= roomForTime {
@@ -140,6 +142,28 @@ func (m SummaryPane) drawFailures(d *draw.Doc) {
 		if reason != "" {
 			d.Add(draw.Inked(themes.Text, "    "), draw.Inked(themes.Dim, draw.CutRight(draw.Plain(reason), max(d.W-4, 0), m.Glyphs.Dots)))
 		}
+	}
+}
+
+// drawMarked names the steps that count as done because a person has said so.
+func (m SummaryPane) drawMarked(d *draw.Doc) {
+	var steps []int
+	m.Store.Read(func(run *events.Run) {
+		for i := range min(len(run.Steps), len(m.Plan.Steps)) {
+			if run.Steps[i].Marked {
+				steps = append(steps, i)
+			}
+		}
+	})
+	if len(steps) > 0 {
+		d.Heading("Marked as done by hand (not run)")
+	}
+	for k, i := range steps {
+		if k == listed {
+			d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more", len(steps)-k)))
+			return
+		}
+		scopePane(m).drawEntry(d, draw.SignOK, &m.Plan.Steps[i])
 	}
 }
 

@@ -129,7 +129,7 @@ func (t *tally) countStep(s *events.Step, open bool) {
 
 // hasEnded reports whether a step has run to an end of its own: otherwise it counts as skipped.
 func hasEnded(s *events.Step) bool {
-	return s.State == events.Settled && s.Outcome != events.Skipped && s.Outcome != events.Omitted && s.Outcome != events.Cancelled
+	return s.State == events.Settled && !s.Marked && s.Outcome != events.Skipped && s.Outcome != events.Omitted && s.Outcome != events.Cancelled
 }
 
 func tookOf(s *events.Step) time.Duration {
@@ -191,6 +191,8 @@ func (j *JUnit) writeStep(class string, i int) error {
 	case !hasEnded(s):
 		why := s.Reason
 		switch {
+		case s.Marked:
+			why = status.ByHand
 		case s.Outcome == events.Cancelled:
 			why = "cancelled"
 		case s.Outcome == events.Omitted:

@@ -37,6 +37,20 @@ func listOverrides(b *strings.Builder, p *plan.Plan, run *events.Run, arrow stri
 	}
 }
 
+// listMarked lists the steps that count as done because a person has said so. A report of success also says what of it
+// was never run.
+func listMarked(b *strings.Builder, run *events.Run, line func(step int) string) {
+	title := "\nMarked as done by hand (not run)\n"
+	for i := range run.Steps {
+		if !run.Steps[i].Marked {
+			continue
+		}
+		b.WriteString(title)
+		title = ""
+		fmt.Fprintf(b, "  %s\n", line(i))
+	}
+}
+
 // onHost says which host alone an override is for.
 func onHost(o *plan.Overridden) string {
 	if o.Host == "" {

@@ -84,6 +84,7 @@ func (r Report) Write(w io.Writer) error {
 		writeRecap(&b, e.Hosts)
 	}
 	listOverrides(&b, r.Plan, r.Run, r.arrowSign())
+	listMarked(&b, r.Run, r.markedLine)
 	if r.Dir != "" {
 		fmt.Fprintf(&b, "\nOutput   %s\n", ShortHome(r.outputPath()))
 	}
@@ -103,6 +104,16 @@ func (r Report) Write(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, text)
 	return err
+}
+
+// markedLine is a step and its place.
+func (r Report) markedLine(i int) string {
+	ps := &r.Plan.Steps[i]
+	name := termtext.CleanName(r.Plan.NameWithItems(i, cmp.Or(r.Run.Steps[i].Name, ps.Title())))
+	if on := status.On(ps); on != "" && on != "localhost" {
+		name += "   " + termtext.CleanName(on)
+	}
+	return name + "   " + termtext.CleanName(ps.Origin.Full())
 }
 
 // arrowSign stands between what was and what is.

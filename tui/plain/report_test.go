@@ -135,3 +135,41 @@ func TestOverridesUsed(t *testing.T) {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }
+
+// What counts as done because a person has said so is named in each report, and counted as run in none that says what ran.
+func TestMarkedByHand(t *testing.T) {
+	p, run := ended(events.RunDone, events.StepCompleted{Marked: true})
+	var b strings.Builder
+	if err := (plain.Report{Plan: p, Run: run}).Write(&b); err != nil || !strings.Contains(b.String(), "\nMarked as done by hand (not run)\n  migrate   db1   tasks/db.yml:5\n") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+	var text, xml strings.Builder
+	records := []events.Record{
+		{Step: -1, Event: events.RunStarted{TotalSteps: 4}}, {Step: -1, Event: events.PlanLoaded{TotalSteps: 4}},
+		{Step: 1, Event: events.StepStarted{Name: "migrate"}}, {Step: 1, Event: events.StepFailed{Name: "migrate", Error: "no"}},
+		{Step: 1, Event: events.StepCompleted{Name: "migrate", Marked: true}}, {Step: -1, Event: run.Result},
+	}
+	feed := func() <-chan []events.Record {
+		c := make(chan []events.Record, 1)
+		c <- records
+		close(c)
+		return c
+	}
+	planFor := func(string) *plan.Plan { return p }
+	if _, err := (&plain.Text{W: &text, PlanFor: planFor}).Follow(feed()); err != nil {
+		t.Fatal(err)
+	}
+	junit := &plain.JUnit{PlanFor: planFor, Out: t.TempDir()}
+	junit.Follow(feed())
+	if err := junit.Write(&xml); err != nil {
+		t.Fatal(err)
+	}
+	for what, in := range map[string]string{
+		"  marked as done by hand\n": text.String(), "Marked as done by hand (not run)\n  step-0002  db1  migrate  (tasks/db.yml:5)\n": text.String(),
+		`<skipped message="marked as done by hand">`: xml.String(),
+	} {
+		if !strings.Contains(in, what) {
+			t.Errorf("%q is not in\n%s", what, in)
+		}
+	}
+}

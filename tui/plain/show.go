@@ -180,6 +180,7 @@ func (s *Show) Write(w io.Writer) error {
 	if s.plan != nil {
 		listOverrides(&b, s.plan, &s.run, " → ")
 	}
+	listMarked(&b, &s.run, s.Line)
 	s.writeDecisions(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -430,6 +431,7 @@ type stepJSON struct {
 	Reason     string     `json:"reason,omitempty"`
 	Ignored    bool       `json:"ignored,omitempty"`
 	Rescued    bool       `json:"rescued,omitempty"`
+	Marked     bool       `json:"marked,omitempty"` // as done, by hand: it was not run
 	Output     []string   `json:"output,omitempty"` // per attempt, the files without .out and .err
 }
 
@@ -462,6 +464,7 @@ func (s *Show) Account() (Account, error) {
 			Where: whereOf(s.plan, i), Name: s.stepLabel(i), Outcome: step.Outcome.String(), Attempts: step.Attempt,
 			DurationMS: s.timeTaken(i).Milliseconds(),
 			Error:      step.Error, Reason: step.Reason, Ignored: step.Ignored, Rescued: step.Rescued,
+			Marked: step.Marked,
 		}
 		j.Step = events.StepID(i)
 		if step.State == events.Active {

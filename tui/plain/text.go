@@ -345,7 +345,7 @@ func (t *Text) keepTail(step int, text string) {
 }
 
 func (t *Text) printEnd(step int, name, result string) {
-	if t.run.Steps[step].Attempt > 0 {
+	if t.run.Steps[step].Attempt > 0 && !t.run.Steps[step].Marked { // its attempt has ended before
 		t.active--
 	}
 	switch {
@@ -397,6 +397,8 @@ func (t *Text) completedText(step int, e events.StepCompleted) string {
 		word = "includes " + termtext.CleanName(file)
 	}
 	switch {
+	case e.Marked:
+		return status.ByHand
 	case e.Outdated:
 		return "done before, with an earlier definition; not run again"
 	case e.Kept && e.Changed:
@@ -496,6 +498,14 @@ func (t *Text) printSummary(e events.RunCompleted) {
 	}
 	if e.Error != "" {
 		t.printExportsFailed(e.Error)
+	}
+	var marked strings.Builder
+	listMarked(&marked, &t.run, func(i int) string {
+		return fmt.Sprintf("%s  %s  (%s)", t.plan.Steps[i].ID(), termtext.CleanName(t.hostOf(i)+t.plan.NameWithItems(i, t.stepName(i))),
+			termtext.CleanName(t.plan.Steps[i].Origin.Full()))
+	})
+	if marked.Len() > 0 {
+		t.printf("%s", strings.TrimSuffix(marked.String(), "\n"))
 	}
 	t.printf("")
 	t.printf("%s: %s in %s", termtext.CleanName(t.plan.RootFile), e.Outcome, Duration(e.Duration)+waitedText(", ", e.Waited))

@@ -35,6 +35,9 @@ const (
 // NotNeeded is why a rescue is not run where nothing failed, as the engine says it.
 const NotNeeded = "not needed"
 
+// ByHand is what every front end and report says of a step that was not run, because a person has marked it as done.
+const ByHand = "marked as done by hand"
+
 // States is how many there are.
 const States = int(Omitted) + 1
 

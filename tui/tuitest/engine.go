@@ -117,7 +117,10 @@ func (f *Engine) Take(o events.Order) {
 		}
 		if len(f.Retries) > 0 {
 			f.going = true
-			if f.Run.Pause.Reason == events.PauseEnd {
+			switch {
+			case c.Continue:
+				f.Say(-1, events.RunResumed{})
+			case f.Run.Pause.Reason == events.PauseEnd:
 				f.Say(f.Retries[0], events.RunPaused{Reason: events.PauseFailure})
 			}
 		}

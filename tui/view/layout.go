@@ -62,6 +62,13 @@ const (
 	oneW, oneH   = 40, 10
 )
 
+// widestTree is how wide the tree becomes by itself. Its rows have a name at the left and little at the right: on a very wide screen there
+// would be a hole between them, while output is longer than the detail is wide.
+const widestTree = 86
+
+// VeryWide is from how many columns on that matters.
+const VeryWide = widestTree * 100 / 54
+
 // FrameRows is what header, rules and footer take.
 const FrameRows = 4
 
@@ -101,6 +108,9 @@ func (p *Panes) LayoutFor(w, h int) Layout {
 // shareOf is the tree's part of so many cells, or rows.
 func (p *Panes) shareOf(n int, in LayoutKind) int {
 	part := n * 54 / 100
+	if in == LayoutWide {
+		part = min(part, widestTree)
+	}
 	switch {
 	case p.Zoom == 1 && p.Focus == PaneTree:
 		part = n * 70 / 100

@@ -22,7 +22,7 @@ type Needle struct {
 func (n Needle) InLine(l steplog.Line) bool {
 	// With control characters, which do not count as ASCII here, what is seen is not what was printed.
 	if !asciiBytes(l.Text) {
-		from, _ := n.FindIn(draw.Bare(feed.CleanLine(l).Text))
+		from, _ := n.FindIn(draw.Bare(feed.CleanLine(l, -1).Text))
 		return from >= 0
 	}
 	if !n.Fold {

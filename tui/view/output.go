@@ -11,6 +11,7 @@ type OutputView struct {
 	Wrap    bool
 	Times   LineTimes
 	Attempt int  // or -1 for the last
+	Pick    int  // the line whose step enter goes to, where lines are of several steps and it does not follow
 	Aim     int  // a line to bring onto the screen with what is looked for in it, or -1
 	Height  int  // as last drawn
 	Last    int  // the last line, as last drawn
@@ -38,7 +39,7 @@ func (v *OutputView) FreshView() OutputView {
 
 // ShowLine brings a line onto the screen, with what is looked for in it when the line is there.
 func (v *OutputView) ShowLine(line int) {
-	v.Aim = line
+	v.Aim, v.Pick = line, line
 	first := v.Top
 	if v.Sub > 0 {
 		first++ // only the end of that one is on the screen

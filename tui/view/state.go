@@ -24,6 +24,7 @@ type State struct {
 	Rows          *tree.Collapse
 	Cur           tree.Cursor
 	Watch         WatchList
+	Files         FileWatch
 	Filter        tree.Filter
 	Find          tree.Finder
 	Panes         Panes

@@ -37,6 +37,7 @@ type Summary struct {
 func (s *Summary) Write(w io.Writer) error {
 	s.writeHead()
 	s.writeFailures()
+	s.writeMarked()
 	s.writeChanges()
 	s.writeHosts()
 	s.writeSlowest()
@@ -135,6 +136,27 @@ func (s *Summary) writeChanges() {
 		s.printf("- %s%s\n", escape(s.named(i)), what)
 	}
 	s.printf("\n</details>\n")
+}
+
+// writeMarked lists the steps that count as done because a person has said so.
+func (s *Summary) writeMarked() {
+	var list []int
+	for i := range s.Steps() {
+		if s.Run.Steps[i].Marked {
+			list = append(list, i)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	s.printf("\n### Marked as done by hand\n\n")
+	for n, i := range list {
+		if n == mostChanges {
+			s.printf("- and %d more\n", len(list)-n)
+			break
+		}
+		s.printf("- %s %s\n", escape(s.named(i)), code(s.Origin(i)))
+	}
 }
 
 func (s *Summary) writeHosts() {

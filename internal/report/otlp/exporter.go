@@ -170,6 +170,9 @@ func (x *Exporter) stepSpan(i int, action string) span {
 	if s.HasRC {
 		add(integer("process.exit.code", int64(s.RC)))
 	}
+	if s.Marked {
+		add(boolean("moon.step.marked", true))
+	}
 	switch {
 	case s.Ignored, s.Rescued:
 		add(boolean("moon.step.ignored", s.Ignored), boolean("moon.step.rescued", s.Rescued), text("error.message", firstLine(s.Error)))

@@ -92,6 +92,9 @@ var words = map[status.State]string{
 
 // Word is what the state of a step is called.
 func (r *Reading) Word(i int) string {
+	if r.Run.Steps[i].Marked {
+		return status.ByHand
+	}
 	if r.Run.Check && r.State(i) == status.Changed {
 		return "would change"
 	}
