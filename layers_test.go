@@ -19,17 +19,19 @@ var layers = map[string][]string{
 	"events":               {"internal/people", "internal/pattern"},
 	"secret":               {}, // texts and nothing else: whatever shows or stores something must be able to ask it
 	"secret/vault":         {},
+	"secret/program":       {"secret"}, // requests and texts: it starts nothing
 	"events/fact":          {"events"},
 	"events/steplog":       {"internal/termtext", "secret"},
 	"events/rundir":        {},                    // paths and nothing else: who writes a file of a run and who reads it ask the same place
 	"internal/diag":        {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
 	"plan/dialect":         {},                    // whatever a playbook becomes carries it
-	"plan/playbook":        {"internal/people", "internal/pattern", "internal/diag", "internal/suggest", "plan/playbook/node", "plan/playbook/placed", "plan/playbook/yaml11"},
+	"plan/playbook":        {"internal/people", "internal/pattern", "internal/diag", "internal/suggest", "plan/playbook/asking", "plan/playbook/node", "plan/playbook/placed", "plan/playbook/yaml11"},
+	"plan/playbook/asking": {"plan/playbook/node"}, // nodes: it asks nothing
 	"plan/playbook/node":   {},                     // values as written: it knows no files and says nothing
 	"plan/playbook/placed": {"plan/playbook/node"}, // texts and nodes: it knows no files
 	"plan/playbook/yaml11": {"internal/pattern"},   // texts and numbers: it knows no documents
-	"plan/eval":            {"plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call", "plan/eval/filters", "plan/eval/lookups", "plan/eval/expr"},
-	"plan/eval/call":       {"internal/pyregexp", "plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"},                                                    // what callees see: it evaluates nothing
+	"plan/eval":            {"secret/program", "plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call", "plan/eval/filters", "plan/eval/lookups", "plan/eval/expr"},
+	"plan/eval/call":       {"secret/program", "internal/pyregexp", "plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"},                                  // what callees see: it evaluates nothing
 	"plan/eval/value":      {"plan/eval/jinja", "secret"},                                                                                                            // values and errors: it evaluates nothing
 	"plan/eval/jinja":      {"internal/suggest"},                                                                                                                     // texts and trees: it knows no values
 	"plan/inventory":       {"exec/spec", "plan/constructed", "plan/eval/value", "internal/pattern", "internal/diag", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
@@ -56,7 +58,7 @@ var layers = map[string][]string{
 	"plan/counterpart":     {"internal/pattern", "plan"}, // compares plans, and reads no files
 	"plan/parameter":       {"exec/spec", "plan/eval/value"},
 	"plan/loops":           {"plan", "plan/eval/value", "plan/playbook"},
-	"plan/saved":           {"plan/called", "plan/reread", "plan/selector", "secret", "plan/found", "plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
+	"plan/saved":           {"secret/program", "plan/called", "plan/reread", "plan/selector", "secret", "plan/found", "plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
 	"plan/hostnames":       {"plan"},
 	"plan/show":            {"internal/people", "plan/hostnames", "plan/source", "internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
 	"exec/fault":           {},                                                                                                                                                   // what an error means: below all of exec
@@ -161,7 +163,7 @@ var layers = map[string][]string{
 
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
-	"internal/app": {
+	"internal/app": {"secret/program",
 		"internal/build", "internal/watch", "internal/report/html", "internal/report/markdown", "internal/report/otlp", "internal/report/reading",
 		"exec/python", "exec/sshargs", "plan/called", "plan/selector",
 		"plan/found", "plan/playbook",
@@ -259,7 +261,7 @@ var layers = map[string][]string{
 	"plan/planner/known":     {"internal/people", "internal/pattern", "plan/eval", "exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook"},
 	"plan/planner/library":   {"internal/pattern", "exec/spec", "plan/collection", "plan/reread", "internal/diag", "internal/suggest", "plan", "plan/parameter", "plan/eval", "plan/inventory", "plan/planner/problems", "plan/playbook", "plan/source", "secret", "secret/vault"},
 	"plan/planner/literal":   {"plan", "plan/playbook"}, // looks at the plan before, and renders nothing
-	"plan/planner/lookups":   {"plan", "plan/eval/call", "plan/eval/value", "plan/planner/library", "plan/source"},
+	"plan/planner/lookups":   {"secret/program", "plan", "plan/eval/call", "plan/eval/value", "plan/planner/library", "plan/source"},
 	"plan/planner/orphans":   {"events", "exec/spec", "internal/diag", "plan", "plan/playbook", "plan/prior"}, // what no step gives: it walks nothing
 	"plan/planner/place":     {"internal/people", "plan", "plan/eval/value", "plan/playbook"},                 // the step of an open place: it walks nothing
 	"plan/planner/spare":     {},                                                                              // values that are used again
@@ -288,7 +290,7 @@ var owners = []struct {
 	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes", "nats/agent", "nats/command", "nats/test"}, "processes have one owner, which kills their whole group; remote and the worker of nats start only other selves of moon, and notify the command that it is given; what an agent of nats starts must outlive a kill of it, to see the end of its input and end its own steps in order; tape, assault and fakes, which are no part of it, moon and its tests"},
 	{"github.com/alecthomas/kong", []string{"internal/cli", "internal/cli/manual", "internal/cli/settings"}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/picker", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
-	{"gopkg.in/yaml.v3", []string{"internal/install", "internal/formatter", "exec/pymodule", "plan/playbook", "plan/playbook/node", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs; the formatter asks where nodes are, and compares"},
+	{"gopkg.in/yaml.v3", []string{"internal/install", "internal/formatter", "secret/program", "exec/pymodule", "plan/playbook", "plan/playbook/node", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs; programs print secrets in it; the formatter asks where nodes are, and compares"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},
 	{"net", []string{"internal/install", "internal/report/otlp", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret", "nats/link", "nats/notify", "nats/serve", "internal/lsp"}, "the only doors are the socket of a run, what steps reach for, the servers of collections, a collector of OpenTelemetry, and those of moon-nats; filters and declarations take addresses apart, secrets are looked for as URLs have them, and editors name files by URLs"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},

@@ -20,6 +20,7 @@ type Env struct {
 	Extra   map[string]any                // a step's own result, for changed_when and the like
 
 	Unapproved bool            // nothing was approved: no lookup may run a command
+	Executes   *error          // a program may run although no step does, as what uses it is trusted; is given why it failed
 	Ahead      bool            // a dry run asks: what commands and servers would answer is not looked up
 	evaluating []*vars.Binding // lazy ones around, to find one that needs itself
 	memo       *memo           // while a variable is rendered where it is used
