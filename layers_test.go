@@ -216,12 +216,13 @@ var layers = map[string][]string{
 	"nats":          {"nats/command"},
 
 	// An editor.
-	"internal/lsp/wire":    {},                                                                                                                                                                                             // messages, and what is in them
-	"internal/lsp/text":    {"internal/lsp/wire"},                                                                                                                                                                          // places in a text: it knows no language
-	"internal/lsp/index":   {"engine/graph", "internal/diag", "plan", "plan/dialect", "plan/eval", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // playbooks as they are edited: it knows no protocol
-	"internal/lsp/feature": {"exec/spec", "internal/lsp/index", "internal/lsp/text", "internal/lsp/wire", "internal/termtext", "plan", "plan/eval", "plan/eval/value", "plan/playbook", "plan/source"},                     // answers: it reads, and changes nothing
-	"internal/lsp":         {"internal/diag", "internal/lsp/feature", "internal/lsp/index", "internal/lsp/text", "internal/lsp/wire", "plan", "plan/playbook"},                                                             // one client and what it has open: what planning may ask is not its own
-	"internal/cli/editing": {"exec/facts", "exec/plugin", "exec/spec", "internal/app", "internal/build", "internal/cli/modules", "internal/lsp", "plan", "secret", "secret/vault"},
+	"internal/lsp/wire":       {},                                                                                                                                                                                             // messages, and what is in them
+	"internal/lsp/text":       {"internal/lsp/wire"},                                                                                                                                                                          // places in a text: it knows no language
+	"internal/lsp/index":      {"engine/graph", "internal/diag", "plan", "plan/dialect", "plan/eval", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // playbooks as they are edited: it knows no protocol
+	"internal/lsp/feature":    {"exec/spec", "internal/lsp/index", "internal/lsp/text", "internal/lsp/wire", "internal/termtext", "plan", "plan/eval", "plan/eval/value", "plan/playbook", "plan/source"},                     // answers: it reads, and changes nothing
+	"internal/lsp":            {"internal/diag", "internal/lsp/feature", "internal/lsp/index", "internal/lsp/text", "internal/lsp/wire", "plan", "plan/playbook"},                                                             // one client and what it has open: what planning may ask is not its own
+	"internal/cli/completing": {"config", "exec/spec", "internal/app", "internal/cli/editing", "internal/termtext", "plan", "plan/planner", "themes"},                                                                         // what may follow: it starts nothing
+	"internal/cli/editing":    {"internal/diag", "plan/inventory", "plan/playbook", "plan/source", "exec/facts", "exec/plugin", "exec/spec", "internal/app", "internal/build", "internal/cli/modules", "internal/lsp", "plan", "secret", "secret/vault"},
 
 	"internal/cli/lastview":   {"internal/app", "plan", "tui"}, // a file: it shows nothing
 	"internal/cli/nearby":     {"internal/pattern", "internal/diag", "plan"},
@@ -235,7 +236,7 @@ var layers = map[string][]string{
 		"internal/report/comparing", "internal/report/reading",
 		"exec/agent", "internal/build",
 		"plan/called",
-		"internal/cli/adhoc", "internal/cli/editing", "internal/cli/formatting", "internal/cli/installing", "internal/cli/lastview", "internal/cli/linting", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/replanning", "internal/cli/settings", "internal/cli/projects", "internal/cli/surroundings", "internal/cli/targets", "internal/cli/vaults",
+		"internal/cli/adhoc", "internal/cli/completing", "internal/cli/editing", "internal/cli/formatting", "internal/cli/installing", "internal/cli/lastview", "internal/cli/linting", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/replanning", "internal/cli/settings", "internal/cli/projects", "internal/cli/surroundings", "internal/cli/targets", "internal/cli/vaults",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal", "internal/cli/starting",
 	},
@@ -289,7 +290,7 @@ var owners = []struct {
 	why  string
 }{
 	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes", "nats/agent", "nats/command", "nats/test"}, "processes have one owner, which kills their whole group; remote and the worker of nats start only other selves of moon, and notify the command that it is given; what an agent of nats starts must outlive a kill of it, to see the end of its input and end its own steps in order; tape, assault and fakes, which are no part of it, moon and its tests"},
-	{"github.com/alecthomas/kong", []string{"internal/cli", "internal/cli/manual", "internal/cli/settings"}, "commands are adapters; what they call knows no flags"},
+	{"github.com/alecthomas/kong", []string{"internal/cli", "internal/cli/completing", "internal/cli/manual", "internal/cli/settings"}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/picker", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"internal/install", "internal/formatter", "internal/starter/mooncake", "secret/program", "exec/pymodule", "plan/playbook", "plan/playbook/node", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs; programs print secrets in it; the formatter asks where nodes are, and compares"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},
