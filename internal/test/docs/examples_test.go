@@ -346,11 +346,15 @@ func TestDocsLinks(t *testing.T) {
 		}
 		return all
 	}
-	howto, err := filepath.Glob("docs/howto/*.md")
-	if err != nil {
-		t.Fatal(err)
+	pages := []string{"README.md", "CONTRIBUTING.md"}
+	for _, pattern := range []string{"docs/*.md", "docs/howto/*.md"} {
+		some, err := filepath.Glob(pattern)
+		if err != nil || len(some) == 0 {
+			t.Fatal(pattern, err)
+		}
+		pages = append(pages, some...)
 	}
-	for _, page := range append(howto, playbookPage, templatesPage, runningPage, secretsPage, "docs/lint.md", "docs/starting.md", "docs/plan.md", "docs/events.md", "docs/releases.md", "README.md", "CONTRIBUTING.md") {
+	for _, page := range pages {
 		for _, m := range pageLink.FindAllStringSubmatch(strings.Join(fakes.ReadLines(t, page), "\n"), -1) {
 			file, anchor, _ := strings.Cut(m[1], "#")
 			if strings.Contains(file, "://") {
@@ -364,6 +368,25 @@ func TestDocsLinks(t *testing.T) {
 				t.Errorf("%s links to %s: %v", page, m[1], err)
 			} else if anchor != "" && !slices.Contains(anchors(target), anchor) {
 				t.Errorf("%s links to %s: there is no such headline", page, m[1])
+			}
+		}
+	}
+}
+
+// TestSite holds that the site has every page in its menu.
+func TestSite(t *testing.T) {
+	menu, err := os.ReadFile("mkdocs.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pattern := range []string{"docs/*.md", "docs/howto/*.md"} {
+		pages, err := filepath.Glob(pattern)
+		if err != nil || len(pages) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, page := range pages {
+			if name := strings.TrimPrefix(page, "docs/"); !regexp.MustCompile(`[\[ ]` + regexp.QuoteMeta(name) + `[\],\n]`).Match(menu) {
+				t.Errorf("mkdocs.yml does not have %s", name)
 			}
 		}
 	}
