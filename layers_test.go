@@ -76,9 +76,10 @@ var layers = map[string][]string{
 	"exec/background":      {"internal/pattern", "events"},                                                                                                                                                                                                                                               // files of jobs: it starts nothing
 	"engine/graph":         {"plan/sequence", "plan/dialect", "events", "plan", "internal/termtext"},
 	"engine/planfile":      {"events", "engine/graph", "plan", "plan/planner", "plan/saved", "plan/source", "internal/diag", "plan/show"},
-	"engine/pinned":        {"exec/fsys", "plan/source"},                                 // files that are read: it knows no steps
-	"engine/exact":         {"events", "events/fact", "plan", "exec/fault", "exec/spec"}, // compares: it neither predicts nor runs
-	"engine/moves":         {"events", "events/fact", "plan"},                            // numbers of steps: it knows no run
+	"engine/pinned":        {"exec/fsys", "plan/source"},                                                // files that are read: it knows no steps
+	"engine/exact":         {"events", "events/fact", "plan", "exec/fault", "exec/spec"},                // compares: it neither predicts nor runs
+	"engine/compact":       {"engine/journal", "events", "events/fact", "events/steplog", "plan/saved"}, // values of one record: it knows no run
+	"engine/moves":         {"events", "events/fact", "plan"},                                           // numbers of steps: it knows no run
 	"engine/journal": {
 		"events/fact", "events/rundir",
 	},
@@ -95,7 +96,7 @@ var layers = map[string][]string{
 		"plan/sequence",
 		"plan/selector",
 		"plan/found",
-		"engine/statefile", "engine/control", "engine/durations", "engine/exact", "engine/exported", "engine/graph", "engine/history", "engine/journal", "engine/moves", "engine/pinned", "engine/state", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
+		"engine/statefile", "engine/compact", "engine/control", "engine/durations", "engine/exact", "engine/exported", "engine/graph", "engine/history", "engine/journal", "engine/moves", "engine/pinned", "engine/state", "events", "events/fact", "events/rundir", "events/steplog", "exec", "plan", "plan/planner", "plan/bind", "plan/saved", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
 	},
 	"config/yamldoc": {"internal/pattern"},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
@@ -260,7 +261,7 @@ var layers = map[string][]string{
 	"plan/planner/given":     {"internal/diag", "plan", "plan/eval/value", "plan/found", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/vars", "secret"},
 	"plan/planner/imports":   {"internal/diag", "internal/suggest", "plan", "plan/eval/value", "plan/planner/known", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars"},
 	"plan/planner/items":     {"plan", "plan/eval/value", "plan/loops", "plan/planner/compile", "plan/planner/library", "plan/planner/outline", "plan/planner/problems", "plan/playbook", "plan/source", "plan/vars", "secret"},
-	"plan/planner/known":     {"internal/people", "internal/pattern", "plan/eval", "exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook"},
+	"plan/planner/known":     {"internal/people", "internal/pattern", "plan/eval", "exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook", "secret"},
 	"plan/planner/library":   {"internal/pattern", "exec/spec", "plan/collection", "plan/reread", "internal/diag", "internal/suggest", "plan", "plan/parameter", "plan/eval", "plan/inventory", "plan/planner/problems", "plan/playbook", "plan/source", "secret", "secret/vault"},
 	"plan/planner/literal":   {"plan", "plan/playbook"}, // looks at the plan before, and renders nothing
 	"plan/planner/lookups":   {"secret/program", "plan", "plan/eval/call", "plan/eval/value", "plan/planner/library", "plan/source"},

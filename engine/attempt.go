@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"moon/engine/compact"
 	"moon/engine/exact"
 	"moon/events"
 	"moon/events/fact"
@@ -121,7 +122,7 @@ func (s *attempts) endUnbound(b *bind.Bound, step, number int, err error) bool {
 // failBefore ends a step that cannot even be tried: something in it cannot be rendered.
 func (s *attempts) failBefore(b *bind.Bound, step, attempt int, err error) {
 	// Started and ended at once: the journal knows no end of an attempt without its start.
-	s.add(fact.AttemptStarted{Step: step, Attempt: attempt, Name: cutLine(b.Step.Title()), Out: s.state.OutName(step, attempt)})
+	s.add(fact.AttemptStarted{Step: step, Attempt: attempt, Name: compact.Title(b.Step.Title()), Out: s.state.OutName(step, attempt)})
 	r := s.judge(s.verdictOn(b, step, attempt), exec.Result{Outcome: events.Failed, Error: err.Error(), Class: fault.Fatal},
 		plan.Result{Attempts: attempt})
 	// What cannot be rendered cannot be rendered the next time either.
@@ -202,9 +203,9 @@ func (s *attempts) prepare(step, number int) {
 	if name == "" {
 		name = ps.Title()
 	}
-	name = cutLine(name)
+	name = compact.Title(name)
 	out := s.state.OutName(step, number)
-	command := strings.TrimSpace(ps.Action + ": " + cutLine(call.Summary))
+	command := strings.TrimSpace(ps.Action + ": " + compact.Title(call.Summary))
 	// The name is the author's own words; the command may hold what no_log is to hide.
 	if ps.NoLog {
 		command = ""
@@ -385,7 +386,7 @@ func (s *attempts) caught(a *attempt, step, number int) {
 		text := s.secrets.Redact(fmt.Sprintf("internal error: %v; please report this\n%s", broken, debug.Stack()))
 		s.put(report{of: a, AttemptFinished: fact.AttemptFinished{
 			Step: step, Attempt: number, Outcome: events.Failed, Class: fault.Fatal,
-			Error: cut(text, maxError),
+			Error: compact.Cut(text, compact.MaxError),
 		}})
 	}
 }
@@ -454,7 +455,7 @@ func withTail(text, tail string) string {
 
 // unknowable ends a step of a dry run that uses what only a real run would give.
 func (s *attempts) unknowable(b *bind.Bound, step, number int, m *plan.Missing) {
-	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: cutLine(b.Step.Title()), Out: s.state.OutName(step, number)})
+	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: compact.Title(b.Step.Title()), Out: s.state.OutName(step, number)})
 	r := report{AttemptFinished: fact.AttemptFinished{
 		Step: step, Attempt: number, Outcome: events.OK, Open: s.state.Options().Check && !exec.Inward(b.Step.Action),
 		Diff: &events.Diff{
@@ -474,7 +475,7 @@ func (s *attempts) pack(r *report, ps *plan.Step, failed error) {
 	if ps.NoLog {
 		r.Withheld = r.Registered != nil || r.Values != nil
 		why := r.Error
-		hide(&r.AttemptFinished)
+		compact.Hide(&r.AttemptFinished)
 		if r.Would != nil { // only kinds of changes are named in it
 			r.Error = why
 		}
@@ -484,9 +485,9 @@ func (s *attempts) pack(r *report, ps *plan.Step, failed error) {
 	s.seal(r)
 	r.AttemptFinished = s.redacted(r.AttemptFinished).(fact.AttemptFinished)
 	// Blobs are on the disk before the record that names them, so a record never refers to nothing.
-	err := shrink(&r.AttemptFinished, s.blobs())
+	err := compact.Shrink(&r.AttemptFinished, s.blobs())
 	if len(r.Later) > 0 {
-		err = errors.Join(err, failed, keepOutput(s.cfg.Disk, s.OutDir(), r.out))
+		err = errors.Join(err, failed, compact.KeepOutput(s.cfg.Disk, s.OutDir(), r.out))
 	}
 	if err == nil {
 		err = s.journal.Large(r.AttemptFinished)
@@ -497,7 +498,7 @@ func (s *attempts) pack(r *report, ps *plan.Step, failed error) {
 	}
 	if err != nil {
 		r.Registered, r.Later, r.Values, r.Order, r.Result = nil, nil, nil, nil, nil
-		r.Message, r.Diff, r.Warnings = cut(r.Message, maxError), nil, nil
+		r.Message, r.Diff, r.Warnings = compact.Cut(r.Message, compact.MaxError), nil, nil
 	}
 	r.err = errors.Join(failed, err)
 }
@@ -692,11 +693,8 @@ func (s *attempts) settle(r report) {
 	if len(r.Resources) > 0 || r.Undo != nil || r.UndoWithheld != "" {
 		r.After = s.prior.After(s.state.Plan(), s.state.Graph(), r.Step)
 	}
-	s.results.set(r.Step, r.registered, r.values, r.Rescued)
+	s.results.keep(r.AttemptFinished, r.registered, r.values, r.Rescued)
 	s.add(r.AttemptFinished)
-	if r.Outcome == events.Skipped && r.Result["skipped"] == true { // its action says more of that than the state knows
-		s.results.set(r.Step, r.registered, r.values, r.Rescued)
-	}
 	if r.err != nil {
 		s.retire(fmt.Errorf("%s: %w", events.StepID(r.Step), r.err))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"moon/engine/compact"
 	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
@@ -36,7 +37,7 @@ func (s *attempts) find(b *bind.Bound, step, number int) {
 	case err == nil && holds:
 		items, skipped, err = b.Items()
 	case err == nil && b.Step.Place.Called: // handlers that are notified are missing: the plan that is made now says so
-		s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: cutLine(b.Step.Title()), Out: s.state.OutName(step, number)})
+		s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: compact.Title(b.Step.Title()), Out: s.state.OutName(step, number)})
 		s.found[step] = &foundItems{items: plan.Found{Items: []any{}}, bound: b, number: number, skipped: skipped}
 		return
 	}
@@ -51,7 +52,7 @@ func (s *attempts) find(b *bind.Bound, step, number int) {
 		s.failBefore(b, step, number, err)
 		return
 	}
-	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: cutLine(b.Step.Title()), Out: s.state.OutName(step, number)})
+	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: compact.Title(b.Step.Title()), Out: s.state.OutName(step, number)})
 	if skipped != "" {
 		s.end(one, step, exec.Result{Outcome: events.Skipped, Reason: events.SkipWhen, Detail: skipped})
 		return

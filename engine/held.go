@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"moon/engine/compact"
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
@@ -60,7 +61,7 @@ func (s *attempts) holdTo(b *bind.Bound, call *plan.Call, number int, job *exec.
 			return drift{warnings: []string{text}}
 		}
 		f := fact.AttemptFinished{
-			Step: ps.Index, Attempt: number, Outcome: events.Failed, Class: fault.Drift, Would: would, Error: cut(text, maxError),
+			Step: ps.Index, Attempt: number, Outcome: events.Failed, Class: fault.Drift, Would: would, Error: compact.Cut(text, compact.MaxError),
 		}
 		end := report{AttemptFinished: f}
 		if ps.Register != "" || ps.Keeps || rescued {

@@ -37,6 +37,9 @@ func (s *observer) observe(step int, e events.Event) {
 	case events.StepSkipped:
 		s.results.decided(step, true)
 		s.results.fail(step, false)
+		if (e.Reason == events.SkipAction || e.Reason == events.SkipPlugin) && s.results.saysSkipped(step) {
+			break
+		}
 		if ps := &s.state.Plan().Steps[step]; ps.Register != "" || ps.Keeps {
 			condition := ""
 			if e.Reason == events.SkipWhen {

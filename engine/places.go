@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"moon/engine/compact"
 	"moon/engine/state"
 	"moon/events"
 	"moon/events/fact"
@@ -50,7 +51,7 @@ func (s *steering) beginGrowth() {
 		defer func() {
 			if broken := recover(); broken != nil { // as a panic it would take the run with it
 				text := fmt.Sprintf("internal error: %v; please report this\n%s", broken, debug.Stack())
-				g.why = cut(s.secrets.Redact(text), maxError)
+				g.why = compact.Cut(s.secrets.Redact(text), compact.MaxError)
 			}
 			s.put(grown{g})
 		}()

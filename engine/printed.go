@@ -9,6 +9,7 @@ import (
 	"sync"
 	"weak"
 
+	"moon/engine/compact"
 	"moon/events"
 	"moon/events/fact"
 	"moon/events/steplog"
@@ -35,7 +36,7 @@ func (s *attempts) maxResult() int64 {
 func (s *attempts) printed(w *steplog.Writer, prefix string) (stdout, stderr plan.Output, err error) {
 	kept, errs, err := w.Kept()
 	files := steplog.Files(s.OutDir(), prefix)
-	if err == nil && kept.Size+errs.Size <= min(maxInline/2, s.maxResult()) {
+	if err == nil && kept.Size+errs.Size <= min(compact.MaxInline/2, s.maxResult()) {
 		return plan.Output{Text: string(kept.Text)}, plan.Output{Text: string(errs.Text)}, nil
 	}
 	return s.outputOf(kept, files[0]), s.outputOf(errs, files[1]), err

@@ -1,18 +1,12 @@
 package engine
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
-	"unicode/utf8"
 
-	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
-	"moon/events/steplog"
 	"moon/plan"
 )
 
@@ -23,6 +17,7 @@ type results struct {
 	assigned   map[int]map[string]any
 	broken     map[int]bool // failed, and there is a rescue
 	skipped    map[int]bool // whether it was, of a step that decides about others
+	said       map[int]bool // its action says itself that it was skipped, and what that comes to
 	omitted    map[int]bool
 	absent     map[int]plan.Absence // why a step that is over has given nothing
 	failed     map[int]bool         // for good
@@ -33,7 +28,8 @@ type results struct {
 func newResults() *results {
 	return &results{
 		registered: map[int]map[string]any{}, assigned: map[int]map[string]any{}, broken: map[int]bool{},
-		skipped: map[int]bool{}, omitted: map[int]bool{}, absent: map[int]plan.Absence{}, failed: map[int]bool{}, withheld: map[int]bool{},
+		skipped: map[int]bool{}, said: map[int]bool{}, omitted: map[int]bool{}, absent: map[int]plan.Absence{}, failed: map[int]bool{},
+		withheld: map[int]bool{},
 	}
 }
 
@@ -43,7 +39,7 @@ func (r *results) copy() *results {
 	defer r.mu.RUnlock()
 	return &results{
 		registered: maps.Clone(r.registered), assigned: maps.Clone(r.assigned), broken: maps.Clone(r.broken),
-		skipped: maps.Clone(r.skipped),
+		skipped: maps.Clone(r.skipped), said: maps.Clone(r.said),
 		omitted: maps.Clone(r.omitted), absent: maps.Clone(r.absent), failed: maps.Clone(r.failed), withheld: maps.Clone(r.withheld),
 		of: r.of,
 	}
@@ -144,12 +140,31 @@ func (r *results) set(step int, registered, assigned map[string]any, broken bool
 	delete(r.omitted, step)
 	delete(r.absent, step)
 	delete(r.withheld, step)
+	delete(r.said, step)
 	if registered != nil {
 		r.registered[step] = registered
 	}
 	if assigned != nil {
 		r.assigned[step] = assigned
 	}
+}
+
+// keep takes what an attempt has registered. What a skipped step is registered as follows from the state alone, unless its action says
+// itself that it was skipped: that has more.
+func (r *results) keep(f fact.AttemptFinished, registered, assigned map[string]any, broken bool) {
+	r.set(f.Step, registered, assigned, broken)
+	if f.Outcome == events.Skipped && f.Result["skipped"] == true {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.said[f.Step] = true
+	}
+}
+
+// saysSkipped reports whether what a step has registered is what its action says of having been skipped.
+func (r *results) saysSkipped(step int) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.said[step]
 }
 
 // move carries results over to a replaced plan: of says which step of the plan before each one is, or -1. What there was stays as it is,
@@ -161,7 +176,7 @@ func (s *observer) move(of []int, to *plan.Plan) {
 	// A step keeps what it has given under its new number; names and places belong to the plan and come with it.
 	s.takeResults(&results{
 		registered: moved(r.registered, of), assigned: moved(r.assigned, of), broken: moved(r.broken, of), skipped: moved(r.skipped, of),
-		omitted: moved(r.omitted, of), withheld: moved(r.withheld, of), of: to.Digest,
+		said: moved(r.said, of), omitted: moved(r.omitted, of), withheld: moved(r.withheld, of), of: to.Digest,
 		absent: map[int]plan.Absence{}, // of what did not run the run says again what it keeps
 		failed: map[int]bool{},         // of what has failed the run says again what it keeps
 	})
@@ -204,129 +219,4 @@ func (r *results) isWithheld(step int) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.withheld[step]
-}
-
-// What a record carries of one thing, in bytes. Values that are larger go to files of their own, so that views need not read
-// them; what is only for people is cut. However large a record then is, the journal takes it.
-const (
-	maxInline  = 16 << 10
-	maxTitle   = 16 << 10
-	maxError   = 4 << 10
-	maxMessage = 1 << 20
-)
-
-// shrink makes a fact fit into the journal. Values that steps need go to a file by their digest; what is only for
-// reading is cut.
-func shrink(f *fact.AttemptFinished, blobs journal.Blobs) error {
-	f.Error = cut(f.Error, maxError)
-	f.Detail = cut(f.Detail, maxError)
-	f.Message = cut(f.Message, maxMessage)
-	if f.Diff != nil && len(f.Diff.Text) > maxInline {
-		d := *f.Diff
-		d.Text = cut(d.Text, maxInline)
-		f.Diff = &d
-	}
-	// Halves until it fits: which of ten thousand files are listed matters less than that the record can be written.
-	if n := len(f.Resources); size(f.Resources) > maxInline {
-		for size(f.Resources) > maxInline {
-			f.Resources = f.Resources[:len(f.Resources)/2]
-		}
-		f.Warnings = append(f.Warnings, fmt.Sprintf("of the %d things it changed only %d are recorded", n, len(f.Resources)))
-	}
-	var errs []error
-	for _, m := range []*map[string]any{&f.Registered, &f.Values, &f.Order, &f.Result} {
-		large := size(*m) > maxInline
-		small := maps.Clone(*m)
-		for name, v := range small {
-			// A value that looks like a reference is stored as well, or it would be read as one.
-			if large && size(v) > maxInline/8 || blobOf(v) != "" {
-				blob, err := storeValue(blobs, v)
-				errs = append(errs, err)
-				small[name] = blob
-			}
-		}
-		*m = small
-	}
-	return errors.Join(errs...)
-}
-
-func cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	text, more := begin(text, limit)
-	return fmt.Sprintf("%s\n… (%d more bytes)", text, more)
-}
-
-// cutLine is cut for the title of a step, which is shown in one line.
-func cutLine(text string) string {
-	if len(text) <= maxTitle {
-		return text
-	}
-	text, more := begin(text, maxTitle)
-	return fmt.Sprintf("%s … (%d more bytes)", text, more)
-}
-
-// begin is the beginning of a text, without a part of a character at its end, and how much it leaves.
-func begin(text string, limit int) (start string, more int) {
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit], len(text) - limit
-}
-
-func size(v any) int {
-	if v == nil {
-		return 0
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return 0
-	}
-	return len(b)
-}
-
-// storeValue stores a large value beside the journal and returns what stands for it in a record.
-func storeValue(blobs journal.Blobs, v any) (any, error) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("store value: %w", err)
-	}
-	name, err := blobs.Store(text)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{blobKey: name}, nil
-}
-
-const blobKey = "$blob"
-
-// blobOf is the name of the file that a value stands for in a record, or "". A value of a step that looks the same is always
-// stored in a file, so that none is taken for what it is not.
-func blobOf(v any) string {
-	ref, _ := v.(map[string]any)
-	name, _ := ref[blobKey].(string)
-	if len(ref) == 1 && journal.IsBlob(name) {
-		return name
-	}
-	return ""
-}
-
-// keepOutput makes output certain to stay that a record refers to.
-func keepOutput(disk journal.Disk, dir, prefix string) error {
-	for _, path := range steplog.Files(dir, prefix) {
-		if err := disk.Keep(path); err != nil {
-			return fmt.Errorf("keep output: %w", err)
-		}
-	}
-	return disk.SyncDir(dir)
-}
-
-// hide removes from a fact what no_log keeps from being shown or stored.
-func hide(f *fact.AttemptFinished) {
-	f.Registered, f.Later, f.Values, f.Order, f.Result, f.Message, f.Diff, f.Warnings = nil, nil, nil, nil, nil, "", nil, nil
-	f.Detail, f.Drift, f.Resources = "", "", nil
-	if f.Error != "" && events.Bad.Has(f.Outcome) {
-		f.Error = "failed (the reason is hidden by no_log)"
-	}
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"moon/engine/compact"
 	"moon/engine/durations"
 	"moon/engine/graph"
 	"moon/engine/history"
@@ -21,7 +21,6 @@ import (
 	"moon/exec/process"
 	"moon/plan"
 	"moon/plan/bind"
-	"moon/plan/saved"
 	"moon/plan/sequence"
 )
 
@@ -352,15 +351,15 @@ func (p *past) restore(f fact.AttemptFinished) error {
 		// A secret that is not stored makes the result unusable for later steps; who needs it is found out later.
 		return nil
 	}
-	registered, err := s.unshrink(f.Registered)
+	registered, err := compact.Restore(s.blobs(), f.Registered)
 	if err != nil {
 		return err
 	}
-	values, err := s.unshrink(f.Values)
+	values, err := compact.Restore(s.blobs(), f.Values)
 	if err != nil {
 		return err
 	}
-	order, err := s.unshrink(f.Order)
+	order, err := compact.Restore(s.blobs(), f.Order)
 	if err != nil {
 		return err
 	}
@@ -376,7 +375,7 @@ func (p *past) restore(f fact.AttemptFinished) error {
 		}
 	}
 	conceal := func(v map[string]any) map[string]any { return s.state.Plan().Conceal(v, false) }
-	s.results.set(f.Step, conceal(registered), conceal(bind.Reorder(values, order)), s.broken(f))
+	s.results.keep(f, conceal(registered), conceal(bind.Reorder(values, order)), s.broken(f))
 	return nil
 }
 
@@ -391,27 +390,6 @@ func (s *attempts) unseal(m map[string]any) (map[string]any, bool) {
 	}
 	out, ok := opened.(map[string]any)
 	return out, ok
-}
-
-// unshrink is the reverse of shrink, for the values of one map.
-func (s *attempts) unshrink(m map[string]any) (map[string]any, error) {
-	if m == nil {
-		return nil, nil
-	}
-	out := make(map[string]any, len(m))
-	for name, v := range m {
-		if blob := blobOf(v); blob != "" {
-			text, err := s.blobs().Load(blob)
-			if err != nil {
-				return nil, err
-			}
-			if err := json.Unmarshal(text, &v); err != nil {
-				return nil, fmt.Errorf("read value: %w", err)
-			}
-		}
-		out[name] = saved.WholeNumbers(v)
-	}
-	return out, nil
 }
 
 // withheld finds the steps that gave what is not kept and is needed by steps that are still to run. A step that changed nothing is

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 
+	"moon/engine/compact"
 	"moon/events/fact"
 	"moon/plan"
 )
@@ -41,7 +42,7 @@ const guarded = 256 << 10
 func (s *attempts) learn(r *report) {
 	all := s.state.Plan().Steps[r.Step].NoLog
 	// Looking for a huge text in all output would slow down every other step.
-	if all && size(r.registered)+size(r.values) > guarded {
+	if all && compact.Size(r.registered)+compact.Size(r.values) > guarded {
 		s.add(fact.Warned{
 			Step:    r.Step,
 			Message: fmt.Sprintf("its result is larger than %d KiB, and is not looked for in what other steps print: give no_log to those that use it", guarded>>10),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"moon/engine/compact"
 	"moon/engine/durations"
 	"moon/events"
 	"moon/plan"
@@ -38,7 +39,7 @@ func (s *Session) Eval(p *plan.Plan, step int, expression string) (string, error
 		}
 	}
 	if _, waits := errors.AsType[*plan.Missing](err); err == nil || waits {
-		return cut(s.secrets.Redact(text), maxShown), err
+		return compact.Cut(s.secrets.Redact(text), maxShown), err
 	}
 	return "", errors.New(s.secrets.Redact(err.Error()))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"moon/engine/compact"
 	"moon/engine/pinned"
 	"moon/events"
 	"moon/events/fact"
@@ -90,7 +91,7 @@ func (s *attempts) outdated(b *bind.Bound, step, number int, changes []source.Ch
 		s.stale = true
 		return
 	}
-	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: cutLine(b.Step.Title()), Out: s.state.OutName(step, number)})
+	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: compact.Title(b.Step.Title()), Out: s.state.OutName(step, number)})
 	f := fact.AttemptFinished{
 		Step: step, Attempt: number, Outcome: events.Failed, Class: fault.Fatal,
 		Error: what + " since the plan was approved; put it back, or plan again",

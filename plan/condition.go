@@ -127,7 +127,7 @@ func DecideOne(c *eval.Condition, env value.Env) (eval.Verdict, error) {
 	if e, ok := errors.AsType[*value.Error](err); ok { // its places are those of another text
 		moved := *e
 		moved.Offset, moved.Width, moved.Also = -1, 0, nil
-		if moved.Hint == "" {
+		if moved.Advice() == "" {
 			moved.Hint = "the condition gives the text " + Quoted(text) + ", which is a condition itself; `| bool` reads it as true or false"
 		}
 		return eval.Verdict{}, &moved

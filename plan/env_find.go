@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"sort"
 	"strings"
@@ -96,6 +97,7 @@ type finding struct {
 	val     any
 	ok      bool
 	waits   []int
+	may     []any         // what those would give that may not come; nil: it is not known
 	lacking *vars.Binding // the newest one whose steps have given nothing, and will not
 	late    any           // an Unknown that any older value takes the place of
 }
@@ -128,6 +130,7 @@ func (f *finding) see(b *vars.Binding) bool {
 	case e.Results == nil && !e.absent(b):
 		// A later assignment may not happen: then what it hides counts, and is waited for as well.
 		f.waits = append(f.waits, e.Coming(b.Steps)...)
+		f.may = append(f.may, b.Value)
 		e.keep(b)
 		return b.How != vars.Handed && b.How != vars.Promised && (b.How != vars.Assigned || b.Certain)
 	}
@@ -145,18 +148,18 @@ func (f *finding) see(b *vars.Binding) bool {
 
 // end is what was found.
 func (f *finding) end() (any, bool) {
+	differs := func(v any) bool { return v == nil || !reflect.DeepEqual(v, f.val) }
 	switch {
+	case len(f.waits) > 0 && !slices.ContainsFunc(f.may, differs): // they change nothing
+		return f.val, true
 	case len(f.waits) > 0:
-		sort.Ints(f.waits)
-		return value.Unknown{Steps: f.waits}, true
+		return value.Unknown{Steps: slices.Sorted(slices.Values(f.waits))}, true
 	case f.ok:
 		return f.val, true
 	case f.lacking != nil:
 		return f.e.notGiven(f.lacking.Steps), true
-	case f.late != nil:
-		return f.late, true
 	}
-	return nil, false
+	return f.late, f.late != nil
 }
 
 // take gives the value of a binding that is known before its steps run: that of an assignment, or of a result that was asked for.

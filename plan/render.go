@@ -391,7 +391,7 @@ func (r *Renderer) mistake(v playbook.Value, e *value.Error) {
 		r.Needs(e, steps)
 		return
 	}
-	if r.Excused(e) || slip && e.Hint == "" {
+	if r.Excused(e) || slip && e.Advice() == "" {
 		r.Undefined = true
 		return
 	}
@@ -446,7 +446,7 @@ func (r *Renderer) Needs(e *value.Error, steps []int) {
 }
 
 func (r *Renderer) diagnostic(v playbook.Value, e *value.Error) diag.Diagnostic {
-	d := diag.Diagnostic{Pos: v.Pos(), Message: e.Message, Hint: e.Hint, Chain: r.Chain}
+	d := diag.Diagnostic{Pos: v.Pos(), Message: e.Message, Hint: e.Advice(), Chain: r.Chain}
 	if e.Offset >= 0 && e.Offset <= len(v.Text()) {
 		d.Pos = v.PosAt(e.Offset)
 		end := min(e.Offset+e.Width, len(v.Text()))

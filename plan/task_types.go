@@ -146,7 +146,8 @@ type Task struct {
 
 	Open  bool // something is not known before the run
 	Dir   string
-	Known *Arguments // nil: not all are
+	Known *Arguments     // nil: not all are
+	Sets  map[string]any // of a set_fact: the values that are known
 }
 
 // Notify is what a step notifies that only the run can say by name.

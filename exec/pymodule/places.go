@@ -22,7 +22,8 @@ type Places struct {
 	// Collection is the directory of a collection such as community.general; nil: there are none.
 	Collection func(name string) (dir string, ok bool)
 
-	read map[string]*source
+	read  map[string]*source
+	there map[string]bool // by path: whether it is a file. A project's modules share what they import, and all of it is looked for each time
 }
 
 // source is a file that was read.
@@ -91,30 +92,39 @@ func (p *Places) find(name string) (path string, isPackage, ok bool) {
 			dirs = append(slices.Clip(dirs), filepath.Join(p.Core, "module_utils"))
 		}
 		for _, dir := range dirs {
-			if path, isPackage, ok := pythonFile(filepath.Join(append([]string{dir}, words[2:]...)...)); ok {
+			if path, isPackage, ok := p.pythonFile(filepath.Join(append([]string{dir}, words[2:]...)...)); ok {
 				return path, isPackage, true
 			}
 		}
 	case within(name, collectionsPackage) && len(words) > 3 && p.Collection != nil:
 		if dir, ok := p.Collection(words[1] + "." + words[2]); ok {
-			return pythonFile(filepath.Join(append([]string{dir}, words[3:]...)...))
+			return p.pythonFile(filepath.Join(append([]string{dir}, words[3:]...)...))
 		}
 	}
 	return "", false, false
 }
 
 // pythonFile is the file of a module, or of a package with that path. A package is taken first, as Python does.
-func pythonFile(path string) (file string, isPackage, ok bool) {
-	if init := filepath.Join(path, "__init__.py"); regular(init) {
+func (p *Places) pythonFile(path string) (file string, isPackage, ok bool) {
+	if init := filepath.Join(path, "__init__.py"); p.regular(init) {
 		return init, true, true
 	}
-	if file := path + ".py"; regular(file) {
+	if file := path + ".py"; p.regular(file) {
 		return file, false, true
 	}
 	return "", false, false
 }
 
-func regular(path string) bool {
-	info, err := fsys.OwnFiles{}.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+// regular reports whether a file is there. The first answer counts: what was read of files is kept as well.
+func (p *Places) regular(path string) bool {
+	is, asked := p.there[path]
+	if !asked {
+		info, err := fsys.OwnFiles{}.Stat(path)
+		is = err == nil && info.Mode().IsRegular()
+		if p.there == nil {
+			p.there = map[string]bool{}
+		}
+		p.there[path] = is
+	}
+	return is
 }

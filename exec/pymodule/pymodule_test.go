@@ -40,6 +40,7 @@ var tree = map[string]string{
 	"coll/acme/web/plugins/module_utils/deep.py":  "near = 1\ntry:\n    from ansible_collections.no.thing.plugins.module_utils import x\nexcept ImportError:\n    pass\n",
 	"coll/acme/web/plugins/doc_fragments/auth.py": "class ModuleDocFragment(object):\n    TOKEN = '''\noptions:\n  token: {description: A secret.}\n'''\n",
 	"library/broken.py":                           "from ansible_collections.no.thing.plugins.module_utils import x\n",
+	"library/words.py":                            "DOCUMENTATION = '''\noptions:\n  a: {choices: [x]}\n  b: {choices: [x]}\n  c: {choices: [x]}\n  d: {choices: [x]}\n'''\nfrom ansible.module_utils.basic import AnsibleModule\ns = dict(a=dict(choices=['x', 'y']), b=dict(type='str'), c=dict(choices=WORDS))\n",
 	"library/any.py":                              "from ansible.module_utils.basic import AnsibleModule\n",
 	"library/half_documented.py":                  "DOCUMENTATION = '''\nextends_documentation_fragment: no.such.fragment\noptions: {a: {}}\n'''\nfrom ansible.module_utils.basic import AnsibleModule\n",
 }
@@ -122,5 +123,24 @@ func TestModulesWithoutDocumentation(t *testing.T) {
 	p.Core = ""
 	if _, err = p.Read(pymodule.NameOf("any"), filepath.Join(dir, "library/any.py"), "any"); err == nil || !strings.Contains(err.Error(), "ansible-core is not installed here") {
 		t.Errorf("it said %v", err)
+	}
+}
+
+// TestChoices takes the words that the module declares next to those that are documented. What it declares for any text takes any.
+func TestChoices(t *testing.T) {
+	p, dir := places(t)
+	m, err := p.Read("ansible.modules.words", filepath.Join(dir, "library/words.py"), "library/words.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{"a": {"x", "y"}, "b": nil, "c": {"x"}, "d": {"x"}}
+	for _, o := range m.Documented.Options {
+		if !slices.Equal(o.Choices, want[o.Name]) {
+			t.Errorf("%s may be %v", o.Name, o.Choices)
+		}
+		delete(want, o.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("nothing is said of %v", want)
 	}
 }

@@ -79,6 +79,7 @@ func (p *Places) document(m *Module, f *pysource.File, path, collection string) 
 	for i := range list {
 		// Where the two disagree it is what the module declares that counts in the run.
 		list[i].Required = list[i].Required && !free[list[i].Name]
+		list[i].Choices = choicesIn(f, list[i])
 	}
 	m.Documented = &documented.Module{Options: list, Declared: declared, Rules: rulesOf(f)}
 }
@@ -118,6 +119,32 @@ func (p *Places) declared(parts []spec.Member, own *pysource.File, path string) 
 	}
 	slices.Sort(names)
 	return secret, free, slices.Compact(names)
+}
+
+// choicesIn are what an argument may be. Several that a module declares may have the name, and only one of them the choices that are
+// documented.
+func choicesIn(f *pysource.File, o documented.Option) []string {
+	var words []string
+	declared := false
+	for _, a := range f.Declared() {
+		if a.Name != o.Name {
+			continue
+		}
+		if a.Other {
+			return o.Choices
+		}
+		declared = true
+		words = append(words, a.Choices...)
+	}
+	if declared && len(words) == 0 {
+		return nil
+	}
+	for _, word := range words {
+		if !slices.Contains(o.Choices, word) {
+			o.Choices = append(slices.Clip(o.Choices), word)
+		}
+	}
+	return o.Choices
 }
 
 // rulesOf are the rules that the module gives its AnsibleModule as literals.

@@ -36,7 +36,8 @@ def main():
     from ansible.module_utils import inside
     spec = dict(name=dict(type='str', aliases=['n']), token=dict(no_log=True, type='str'),
                 more={'key': {'no_log': True}, 'plain': dict(no_log=False)},
-                must=dict(type='str', required=True), may={'required': False}, some=dict(required=sure, default='x'))
+                must=dict(type='str', required=True), may={'required': False}, some=dict(required=sure, default='x'),
+                one=dict(choices=['a', "b",], type='str'), two={'choices': ('c', 'd')}, these=dict(choices=WORDS + ['e']), sum=dict(choices=['f'] + MORE))
     m = AnsibleModule(argument_spec=spec, mutually_exclusive=[['a', 'b'], ("c", "d")], required_if=[('state', 'present', ['x'], True)])
     log(no_log=True)
 `
@@ -82,6 +83,10 @@ func TestRead(t *testing.T) {
 		{Name: "must"},
 		{Name: "may", Free: true},
 		{Name: "some"},
+		{Name: "one", Free: true, Choices: []string{"a", "b"}},
+		{Name: "two", Choices: []string{"c", "d"}},
+		{Name: "these", Other: true},
+		{Name: "sum", Choices: []string{"f"}, Other: true},
 	}
 	if got := f.Declared(); !reflect.DeepEqual(got, declared) {
 		t.Errorf("it declares %v", got)

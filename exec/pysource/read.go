@@ -136,10 +136,20 @@ type Argument struct {
 	Name  string
 	NoLog bool // no_log=True is said of it
 	Free  bool // a type or a default is said of it, and that it is required is not
+
+	Choices []string // the texts that it may be
+	Other   bool     // what it may be is said in another way than as texts
 }
 
-// Declared are the arguments that it declares, at any depth, in the order of their declarations.
+// Declared are the arguments that it declares, at any depth, in the order of their declarations. They are looked for once.
 func (f *File) Declared() []Argument {
+	if !f.asked {
+		f.declared, f.asked = f.findDeclared(), true
+	}
+	return f.declared
+}
+
+func (f *File) findDeclared() []Argument {
 	var list []Argument
 	index := map[int]int{} // by the token of the bracket
 	needed := map[int]bool{}
@@ -168,6 +178,8 @@ func (f *File) Declared() []Argument {
 				list[at].Free = true
 			case t.text == "type" || t.text == "default":
 				list[at].Free = true
+			case t.text == "choices":
+				list[at].Choices, list[at].Other = f.choices(i + 2)
 			}
 		}
 	}
@@ -175,6 +187,24 @@ func (f *File) Declared() []Argument {
 		list[at].Free = list[at].Free && !needed[at]
 	}
 	return list
+}
+
+// choices are the texts in a list at an index. other reports that there is something else.
+func (f *File) choices(at int) (words []string, other bool) {
+	if !f.is(at, mark, "[") && !f.is(at, mark, "(") {
+		return nil, true
+	}
+	for at++; at < len(f.tokens); at++ {
+		switch t := f.tokens[at]; {
+		case t.kind == literal && (f.is(at+1, mark, ",") || f.is(at+1, mark, "]") || f.is(at+1, mark, ")")):
+			words = append(words, t.text)
+		case t.kind == mark && t.text == ",":
+		default:
+			closed := t.kind == mark && (t.text == "]" || t.text == ")") && (f.is(at+1, mark, ",") || f.is(at+1, mark, ")") || f.is(at+1, mark, "}"))
+			return words, !closed
+		}
+	}
+	return nil, true
 }
 
 // declares is the argument that the bracket at an index belongs to; "" if it belongs to none.

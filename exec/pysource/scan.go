@@ -29,13 +29,17 @@ type token struct {
 }
 
 // File is the text of a file in Python, in tokens.
-type File struct{ tokens []token }
+type File struct {
+	tokens   []token
+	declared []Argument
+	asked    bool // for what it declares
+}
 
 // Read takes a text apart.
 func Read(text []byte) *File {
 	s := scanner{rest: string(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))}
 	s.scan()
-	return &File{s.tokens}
+	return &File{tokens: s.tokens}
 }
 
 // scanner goes through a text once.

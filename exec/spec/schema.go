@@ -68,9 +68,9 @@ func (a *Action) Schema() map[string]any {
 	s["description"] = a.Doc
 	s["type"] = append(a.jsonTypes(), "null")
 	if a.Free == "" {
-		// Free text has any form; otherwise it must look like name=value.
-		s["pattern"] = `^\s*[A-Za-z_][A-Za-z0-9_]*=`
-		s["patternErrorMessage"] = "must be a map, or text like name=value"
+		// Free text has any form; otherwise it must look like name=value, or be a template that gives all arguments of a task of a play.
+		s["pattern"] = `^\s*([A-Za-z_][A-Za-z0-9_]*=|\{\{)`
+		s["patternErrorMessage"] = "must be a map, or text like name=value; in plays also a template that gives a map"
 	}
 	if f, ok := a.Field(a.FreeList); ok {
 		if items, ok := f.Kind.Schema()["items"]; ok {

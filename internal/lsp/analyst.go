@@ -294,7 +294,7 @@ func (a *analyst) unplanned(d *document, books map[string]*index.Book) []wire.Di
 	var said diag.List
 	switch kind := kindOfPart(d.path); kind {
 	case "tasks":
-		yaml.ParseTasks(f, o.Actions(), &said)
+		yaml.ParseTasks(f, o.Actions(), &said, false)
 	case "handlers":
 		yaml.ParseHandlers(f, o.Actions(), &said)
 	case "vars":

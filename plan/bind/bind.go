@@ -490,7 +490,7 @@ func (n *Names) at(text, file string, err error) error {
 	}
 	line, column := plan.LineColumn(text, e.Offset)
 	shown := plan.ShownPath(n.b.plan.Root, file)
-	return &Problem{diag.Diagnostic{Pos: diag.Pos{File: shown, Line: line, Column: column}, Message: e.Message, Hint: e.Hint}}
+	return &Problem{diag.Diagnostic{Pos: diag.Pos{File: shown, Line: line, Column: column}, Message: e.Message, Hint: e.Advice()}}
 }
 
 // Holds decides a condition.
@@ -574,8 +574,8 @@ func (n *Names) Show(text string) (string, error) {
 
 // withHint says the way out too, for where there is one line for both.
 func withHint(err error) error {
-	if e, ok := errors.AsType[*value.Error](err); ok && e.Hint != "" {
-		return fmt.Errorf("%s; %s", e.Message, e.Hint)
+	if e, ok := errors.AsType[*value.Error](err); ok && e.Advice() != "" {
+		return fmt.Errorf("%s; %s", e.Message, e.Advice())
 	}
 	return err
 }

@@ -60,7 +60,7 @@ func (r *templatesRule) reportMistake(v playbook.Value, err error, at walk.Place
 	if e.Offset >= 0 && e.Offset+e.Width <= len(v.Text()) {
 		pos, width = v.PosAt(e.Offset), utf8.RuneCountInString(v.Text()[e.Offset:e.Offset+e.Width])
 	}
-	d := diag.Diagnostic{Pos: pos, Width: width, Chain: at.Chain, Message: e.Message, Hint: e.Hint}
+	d := diag.Diagnostic{Pos: pos, Width: width, Chain: at.Chain, Message: e.Message, Hint: e.Advice()}
 	if at.Behind {
 		d.Severity, d.Message = diag.Warning, e.Message+": this matters only if the conditions before it hold"
 	}
@@ -82,6 +82,6 @@ func (r *templatesRule) VisitDocument(f *playbook.File, at walk.Place) {
 		r.warnIgnored(t, posAt, at)
 	}
 	if e, ok := errors.AsType[*value.Error](err); ok {
-		r.problems.Errorf(posAt(e.Offset), e.Width, at.Chain, e.Hint, "%s", e.Message)
+		r.problems.Errorf(posAt(e.Offset), e.Width, at.Chain, e.Advice(), "%s", e.Message)
 	}
 }

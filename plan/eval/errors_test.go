@@ -26,8 +26,8 @@ func (b broken) check(t *testing.T, err error) {
 	if e.Offset >= 0 {
 		at = b.text[e.Offset : e.Offset+e.Width]
 	}
-	if e.Kind != b.kind || e.Message != b.message || e.Hint != b.hint || at != b.at {
-		t.Errorf("%s\n got %d %q hint %q at %q\nwant %d %q hint %q at %q", b.text, e.Kind, e.Message, e.Hint, at, b.kind, b.message, b.hint, b.at)
+	if e.Kind != b.kind || e.Message != b.message || e.Advice() != b.hint || at != b.at {
+		t.Errorf("%s\n got %d %q hint %q at %q\nwant %d %q hint %q at %q", b.text, e.Kind, e.Message, e.Advice(), at, b.kind, b.message, b.hint, b.at)
 	}
 }
 

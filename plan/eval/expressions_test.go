@@ -129,7 +129,7 @@ func TestSameOutputInSeveralPlaces(t *testing.T) {
 			t.Errorf("%s: refs %v", text, refs)
 		}
 		_, err = tmpl.Render(world())
-		if got := errorOf(t, err); got.Offset != at+len("cfg.") || got.Message != "undefined variable `cfg.hosst`" || got.Hint != "did you mean `cfg.host`?" {
+		if got := errorOf(t, err); got.Offset != at+len("cfg.") || got.Message != "undefined variable `cfg.hosst`" || got.Advice() != "did you mean `cfg.host`?" {
 			t.Errorf("%s: %+v", text, got)
 		}
 	}

@@ -175,17 +175,17 @@ func (s scope) local(name string) (any, bool) {
 }
 
 func (s scope) undefined(n *jinja.Variable) *value.Error {
-	hint := suggest.DidYouMean(n.Name, s.Env.Names())
-	if s.engine.isFunction(n.Name) {
-		hint = "`" + n.Name + "` is a function: call it with `()`"
-	}
-	if known := nameHints[n.Name]; known != "" {
-		hint = known
-	}
-	return &value.Error{
-		Kind: value.UndefinedError, Name: n.Name, Message: "undefined variable `" + n.Name + "`", Hint: hint,
+	e := &value.Error{
+		Kind: value.UndefinedError, Name: n.Name, Message: "undefined variable `" + n.Name + "`", Hint: nameHints[n.Name],
 		Offset: n.Offset(), Width: len(n.Name),
 	}
+	if e.Hint == "" && s.engine.isFunction(n.Name) {
+		e.Hint = "`" + n.Name + "` is a function: call it with `()`"
+	}
+	if env, name := s.Env, n.Name; e.Hint == "" {
+		e.Suggest = func() string { return suggest.DidYouMean(name, env.Names()) }
+	}
+	return e
 }
 
 // nameHints are ways out for names that people expect to have a value.
@@ -388,11 +388,11 @@ func (s scope) noMember(of, key any, n *jinja.Member) *value.Error {
 	}
 	switch of := of.(type) {
 	case map[string]any, *value.Dict:
-		e.Hint = nearestPath(n, s.text, value.KeyText(key), value.KeysOf(of))
+		e.Suggest = func() string { return nearestPath(n, s.text, value.KeyText(key), value.KeysOf(of)) }
 	case value.Object:
-		e.Hint = nearestPath(n, s.text, value.KeyText(key), value.KnownKeys(of))
+		e.Suggest = func() string { return nearestPath(n, s.text, value.KeyText(key), value.KnownKeys(of)) }
 	case *value.Namespace:
-		e.Hint = nearestPath(n, s.text, value.KeyText(key), value.SortedKeys(of.Fields))
+		e.Suggest = func() string { return nearestPath(n, s.text, value.KeyText(key), value.SortedKeys(of.Fields)) }
 	case []any:
 		e.Message += ": the list has " + jinja.Counted(len(of), "item")
 		if _, isIndex := value.IndexFor(key); !isIndex {

@@ -10,6 +10,7 @@ import (
 	"moon/plan/loops"
 	"moon/plan/planner/connect"
 	"moon/plan/planner/gates"
+	"moon/plan/planner/known"
 	"moon/plan/planner/outline"
 	"moon/plan/planner/place"
 	"moon/plan/planner/policy"
@@ -154,7 +155,9 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	p.ReportUnfit(k, r)
 	open := len(f.All)
 	raw := p.fillArgs(s, k, r, f)
-	f.At("") // the last argument is closed, too
+	if f.At(""); !idle { // the last argument is closed, too
+		k.Sets = known.FactsOf(k, raw, f, p.secrets)
+	}
 	// What is planned later needs to know who would be added, also where the condition is open.
 	adds := inviting && len(f.All) == open
 	p.FillProcess(s, k, r, f, p.o.Home)
@@ -305,19 +308,14 @@ func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *
 	}
 }
 
-// noteSetFact takes down what a set_fact will set, where that is known and nothing keeps it from happening: loops and includes may
-// then depend on it.
+// noteSetFact takes down what a set_fact will set, where that is known: loops and includes may depend on it if nothing keeps it from
+// happening, or if the name has that value without it.
 func (p *stepPlanner) noteSetFact(b *vars.Binding, s *plan.Step, k *plan.Task, c *taskContext) {
 	// With run_once only the run knows the host, and with `strategy: graph` nothing says what comes before what.
-	if k.Known == nil || !b.Certain || s.Once || p.plan.Scopes[c.play.scope].Strategy == "graph" {
-		return
+	v, ok := k.Sets[b.Name]
+	if ok && !s.Once && p.plan.Scopes[c.play.scope].Strategy != "graph" {
+		b.Early, b.Value = b.Certain, v
 	}
-	v, ok := k.Known.Raw[b.Name]
-	if !ok {
-		return
-	}
-	// Arguments are plain maps, and what a play prints of this must have the order in which it is written.
-	b.Early, b.Value = true, value.Mixed(p.secrets, value.InOrderOf(v, k.Known.Ordered[b.Name]))
 }
 
 // searching says where a task looks for what it copies. On the host itself there is nothing to look for.

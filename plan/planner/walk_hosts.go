@@ -420,7 +420,7 @@ func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, group onHost
 	p.selectHost(c)
 	// Mistakes that reading the file finds do not know who includes it; that is added to those from here on.
 	said := len(p.Found)
-	f, tasks, err := p.LoadTasks(target)
+	f, tasks, err := library.LoadIncluded(p.Library, target, c.handler)
 	if err != nil {
 		p.ReportUnread(t.ActionKey, t.Args, target, err, c.chain)
 		return

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"moon/plan"
 	"moon/plan/eval/value"
 	"moon/plan/loops"
+	"moon/plan/planner/compile"
 	"moon/plan/planner/connect"
 	"moon/plan/planner/items"
 	"moon/plan/planner/library"
@@ -138,6 +138,7 @@ func (p *playsState) lateKeys(c *taskContext, t *playbook.Task, of *plan.Finding
 	for _, key := range policy.Keys(t, c.inherit) {
 		look(key)
 	}
+	look(plan.Part{Key: compile.WholeKey, Value: p.WholeOf(t, p.CompileTask(t, c.chain).Action)})
 	look(plan.Part{Key: "no_log", Value: c.noLog(t)})
 	look(plan.Part{Key: "become", Value: c.become.Yes})
 	look(plan.Part{Key: "become_method", Value: c.become.Method})
@@ -307,13 +308,7 @@ func (p *playsState) nameIncluded(
 	if len(names) == 0 {
 		return "", files, false
 	}
-	from := func(i int) string {
-		if i < len(names) {
-			return cmp.Or(names[i], "main")
-		}
-		return "main"
-	}
-	return names[0], library.RoleNames{Tasks: from(1), Vars: from(2), Defaults: from(3), Handlers: from(4)}, true
+	return names[0], library.RoleNamesOf(names[1:]), true
 }
 
 // promiseNames makes names wait for an open place: what is found there sets them. vars.AnyName stands for all that nothing else has set.
@@ -341,7 +336,11 @@ func (p *playsState) promise(t *playbook.Task, s *plan.Step, c *taskContext) {
 	if t.Action != "set_fact" {
 		return
 	}
-	for _, g := range p.CompileTask(t, c.chain).Args {
+	k := p.CompileTask(t, c.chain)
+	if !p.WholeOf(t, k.Action).IsZero() {
+		p.promiseNames(s, c, vars.AnyName)
+	}
+	for _, g := range k.Args {
 		c.form.setFact(&p.stepPlanner, &vars.Binding{
 			Name: g.Name, From: t.Action, Origin: origin(g.Value.Pos(), c.chain), How: vars.Assigned, Steps: []int{s.Index}, By: t,
 		}, s, s.Task, c)

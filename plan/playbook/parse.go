@@ -24,9 +24,9 @@ type parser struct {
 	actions Actions
 	ds      *diag.List
 
-	handlers bool   // the tasks are handlers
-	inside   bool   // they are in a block of handlers
-	module   string // what the template in `action:` comes to; "" before it is known
+	handlers, behind bool   // the tasks are handlers; they are what one includes
+	inside           bool   // they are in a block of handlers
+	module           string // what the template in `action:` comes to; "" before it is known
 }
 
 // dialect is what differs between the steps of a playbook and the tasks of its plays.

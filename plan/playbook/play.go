@@ -142,12 +142,13 @@ func ParsePlays(f *File, actions Actions, ds *diag.List) []*Play {
 	return nil
 }
 
-// ParseTasks reads a file of tasks: of a role, or one that is included. It may be empty.
-func ParseTasks(f *File, actions Actions, ds *diag.List) []*Task {
-	return parseTasks(&parser{dialect: playForm, file: f, actions: actions, ds: ds})
+// ParseTasks reads a file of tasks: of a role, or one that is included. It may be empty. With Ansible those that a handler includes may have
+// topics, by which nothing notifies them.
+func ParseTasks(f *File, actions Actions, ds *diag.List, behind bool) []*Task {
+	return parseTasks(&parser{dialect: playForm, file: f, actions: actions, ds: ds, behind: behind})
 }
 
-// ParseHandlers reads a file of handlers: of a role, or one that a handler includes.
+// ParseHandlers reads a file of handlers: of a role, or one that a handler imports.
 func ParseHandlers(f *File, actions Actions, ds *diag.List) []*Task {
 	return parseTasks(&parser{dialect: playForm, file: f, actions: actions, ds: ds, handlers: true})
 }

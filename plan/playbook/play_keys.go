@@ -221,12 +221,11 @@ func (p *parser) plainBool(key string, v Value) {
 // textKeys are the keys of a task, and of a play, whose value is text.
 var textKeys = []string{
 	"name", "creates", "removes", "unless", "onlyif", "cwd", "chdir", "become_user", "become_method", "become_flags", "delegate_to",
-	"connection",
-	"remote_user", "user", "hosts",
+	"connection", "remote_user", "user", "hosts",
 }
 
 func (p *parser) readListen(t *Task, e Entry) {
-	if !p.handlers {
+	if !p.handlers && !p.behind {
 		p.errorf(e.Pos, len(e.Key), fmt.Sprintf("put the %s under `handlers:`; %[1]ss notify handlers with `notify`", p.word),
 			"`listen` has no meaning on a %s that is not a handler", p.word)
 		return

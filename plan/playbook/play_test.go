@@ -162,7 +162,7 @@ func TestRoleFiles(t *testing.T) {
 		return got
 	}
 	tasks := func(f *playbook.File, ds *diag.List) string {
-		return fmt.Sprint(len(playbook.ParseTasks(f, actions, ds)))
+		return fmt.Sprint(len(playbook.ParseTasks(f, actions, ds, false)))
 	}
 	handlers := func(f *playbook.File, ds *diag.List) string {
 		return fmt.Sprint(len(playbook.ParseHandlers(f, actions, ds)))
@@ -238,7 +238,9 @@ func FuzzPlays(f *testing.F) {
 				}
 				return all
 			},
-			"tasks": func(f *playbook.File, ds *diag.List) []*playbook.Task { return playbook.ParseTasks(f, actions, ds) },
+			"tasks": func(f *playbook.File, ds *diag.List) []*playbook.Task {
+				return playbook.ParseTasks(f, actions, ds, false)
+			},
 			"meta": func(f *playbook.File, ds *diag.List) []*playbook.Task {
 				return playbook.ParseMeta(f, actions, ds).Dependencies
 			},

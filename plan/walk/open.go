@@ -59,7 +59,15 @@ func (w *Walk) walkInclude(t *playbook.Task, at Place) {
 
 // openTasks opens a file of tasks.
 func (w *Walk) openTasks(path string, t *playbook.Task, at Place) (walkInside func(), err error) {
-	f, tasks, err := w.Library.LoadTasks(path)
+	load := w.Library.LoadHandlers
+	if !at.Handlers || t.Dynamic {
+		behind := at.Handlers
+		at.Handlers = false
+		load = func(path string) (*playbook.File, []*playbook.Task, error) {
+			return library.LoadIncluded(w.Library, path, behind)
+		}
+	}
+	f, tasks, err := load(path)
 	if err != nil {
 		return nil, err
 	}
@@ -144,9 +152,12 @@ func (w *Walk) walkRole(t *playbook.Task, at Place) {
 		return
 	}
 	w.walkDependencies(files, t, inside)
-	for _, of := range []playbook.TasksOf{files.Tasks, files.Handlers} {
-		if of.File != nil {
-			w.Tasks(of.Tasks, inside.insideFile(of.File, filepath.Dir(of.File.Path), chainLink(t.Pos)))
+	for _, kind := range []struct {
+		of playbook.TasksOf
+		at Place
+	}{{files.Tasks, inside}, {files.Handlers, inside.ofHandlers()}} {
+		if f := kind.of.File; f != nil {
+			w.Tasks(kind.of.Tasks, kind.at.insideFile(f, filepath.Dir(f.Path), chainLink(t.Pos)))
 		}
 	}
 }
@@ -179,7 +190,7 @@ func (w *Walk) walkWholeRole(dir string, t *playbook.Task, inside Place) {
 		name string
 		load func(string) (*playbook.File, []*playbook.Task, error)
 		at   Place
-	}{{"tasks", w.Library.LoadTasks, inside}, {"handlers", w.Library.LoadHandlers, inside.perhaps(true)}} {
+	}{{"tasks", w.Library.LoadTasks, inside}, {"handlers", w.Library.LoadHandlers, inside.ofHandlers()}} {
 		for _, path := range w.Library.FilesOfRole(dir, kind.name) {
 			f, tasks, err := kind.load(path)
 			if err != nil {

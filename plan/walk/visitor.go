@@ -15,6 +15,8 @@ type Place struct {
 	In    string   // the collection that the playbook is in; "" for none
 	Maybe bool     // values decide whether the tasks are there at all: of a handler, or of what is included while a play goes on
 
+	Handlers bool // the tasks are handlers
+
 	Behind bool // of a condition of plays: it counts only if those before it hold
 }
 
@@ -22,6 +24,12 @@ type Place struct {
 func (at Place) insideFile(f *playbook.File, dir, by string) Place {
 	at.File, at.Dir = f, dir
 	at.Chain = append(slices.Clip(at.Chain), by)
+	return at
+}
+
+// ofHandlers is the place of what handlers notified by values run.
+func (at Place) ofHandlers() Place {
+	at.Handlers, at.Maybe = true, true
 	return at
 }
 

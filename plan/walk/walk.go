@@ -98,7 +98,7 @@ func (w *Walk) walkSteps(pb *playbook.Playbook, at Place) {
 		}
 	}
 	w.Tasks(pb.Tasks, at)
-	w.Tasks(pb.Handlers, at.perhaps(true))
+	w.Tasks(pb.Handlers, at.ofHandlers())
 }
 
 // taskLists are the keys of a play that hold tasks.
@@ -126,7 +126,7 @@ func (w *Walk) Play(pl *playbook.Play, at Place) {
 	for _, list := range [][]*playbook.Task{pl.PreTasks, pl.Roles, pl.Tasks, pl.PostTasks} {
 		w.Tasks(list, at)
 	}
-	w.Tasks(pl.Handlers, at.perhaps(true)) // what nothing notifies is not planned
+	w.Tasks(pl.Handlers, at.ofHandlers()) // what nothing notifies is not planned
 }
 
 func (w *Walk) walkImport(pl *playbook.Play, at Place) {

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"moon/events/steplog"
 	"moon/internal/termtext"
 	"moon/plan"
+	"moon/plan/eval/value"
 	"moon/plan/hostnames"
 	"moon/tui/status"
 )
@@ -351,12 +354,24 @@ func (t *Text) printEnd(step int, name, result string) {
 	t.printf("%s%s", t.stepMargin(step), result)
 }
 
-// foundText says which name an open place has found.
+// foundText says which name an open place has found, or which keys of a task. Of arguments that it has found as a whole only the names
+// are said: the step itself shows them, without those that are secret.
 func foundText(what string, items []any) string {
 	if len(items) == 0 {
 		return "ok"
 	}
-	return what + " " + termtext.CleanName(plan.FirstLine(fmt.Sprint(items[0])))
+	if what != "keys" {
+		items = items[:1]
+	}
+	texts := make([]string, len(items))
+	for i, item := range items {
+		if m, ok := item.(map[string]any); ok {
+			texts[i] = strings.Join(slices.Sorted(maps.Keys(m)), ", ")
+		} else {
+			texts[i] = plan.FirstLine(value.Text(item))
+		}
+	}
+	return what + " " + termtext.CleanName(strings.Join(texts, ", "))
 }
 
 func (t *Text) completedText(step int, e events.StepCompleted) string {

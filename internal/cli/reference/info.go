@@ -125,15 +125,22 @@ func (c *Actions) Run(call *app.Invocation) error {
 	if c.Name == "" {
 		w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
 		for _, a := range spec.All() {
-			fmt.Fprintf(w, "%s\t%s\n", strings.Join(append([]string{a.Name}, a.Aliases...), ", "), FirstSentence(a.Doc))
+			fmt.Fprintf(w, "%s\t%s\n", strings.Join(append([]string{a.Name}, shortNames(a)...), ", "), FirstSentence(a.Doc))
 		}
 		return w.Flush()
 	}
 	a, ok := spec.Lookup(c.Name)
 	if !ok {
-		return app.Usage("there is no action `%s`; moon actions lists them", c.Name)
+		var names []string
+		for _, a := range spec.All() {
+			names = append(names, append([]string{a.Name}, shortNames(a)...)...)
+		}
+		return app.Usage("there is no action `%s`; %s", c.Name, cmp.Or(suggest.DidYouMean(c.Name, names), "moon actions lists them"))
 	}
 	fmt.Fprintf(call.Out, "%s\n\n%s\n\n", a.Name, a.Doc)
+	if len(a.Aliases) > 0 {
+		fmt.Fprintf(call.Out, "Other names: %s\n\n", strings.Join(a.Aliases, ", "))
+	}
 	w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
 	PrintFields(w, a.Fields())
 	if err := w.Flush(); err != nil {
@@ -141,6 +148,16 @@ func (c *Actions) Run(call *app.Invocation) error {
 	}
 	fmt.Fprintf(call.Out, "\nExample:\n\n%s\n", strings.TrimRight(indent(a.Example), "\n"))
 	return nil
+}
+
+// shortNames are the other names of an action, without those that name the collection it is in.
+func shortNames(a *spec.Action) (names []string) {
+	for _, name := range a.Aliases {
+		if !strings.Contains(name, ".") {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // PrintFields writes a line for each argument of an action.

@@ -14,16 +14,25 @@ type Error struct {
 	Kind    ErrorKind
 	Message string // one sentence, lower case, without internal names
 	Hint    string
-	Offset  int       // in bytes, in the text; -1 if unknown
-	Width   int       // bytes the error covers; 0 if unknown
-	Name    string    // of an UndefinedError
-	Lacking bool      // of a SyntaxError: the text is well, but names a filter, test, function or tag that there is not
-	Also    []*Error  // of an UndefinedError: the other names of the text that have no value, each once
-	Steps   []int     // of an UndefinedError: the steps that would have given the name, and did not run
-	Unless  []Missing // of an UndefinedError: what is not known yet, and may settle the matter without the name
-	through []string  // what could not be had because of it, the outermost first
-	cause   string    // the message without that
-	final   bool      // nothing provides for it: it is that of a Fault
+	Suggest func() string `json:"-"` // makes the hint where it is asked for, if Hint is empty: most undefined names are provided for. Nil: there is none
+	Offset  int           // in bytes, in the text; -1 if unknown
+	Width   int           // bytes the error covers; 0 if unknown
+	Name    string        // of an UndefinedError
+	Lacking bool          // of a SyntaxError: the text is well, but names a filter, test, function or tag that there is not
+	Also    []*Error      // of an UndefinedError: the other names of the text that have no value, each once
+	Steps   []int         // of an UndefinedError: the steps that would have given the name, and did not run
+	Unless  []Missing     // of an UndefinedError: what is not known yet, and may settle the matter without the name
+	through []string      // what could not be had because of it, the outermost first
+	cause   string        // the message without that
+	final   bool          // nothing provides for it: it is that of a Fault
+}
+
+// Advice is the hint: what to do about the mistake, or "".
+func (e *Error) Advice() string {
+	if e.Hint == "" && e.Suggest != nil {
+		return e.Suggest()
+	}
+	return e.Hint
 }
 
 // All are the mistakes that were found at once, this one first.
@@ -67,7 +76,7 @@ func (e *Error) ForParser() *jinja.Error {
 	if e == nil {
 		return nil
 	}
-	return &jinja.Error{Message: e.Message, Hint: e.Hint, Offset: e.Offset, Width: e.Width, Lacking: e.Lacking}
+	return &jinja.Error{Message: e.Message, Hint: e.Advice(), Offset: e.Offset, Width: e.Width, Lacking: e.Lacking}
 }
 
 // Misspelt is the error for an unknown filter, test, function or lookup.
@@ -174,7 +183,7 @@ func (f Fault) At(name string) *Error {
 	}
 	// Without the place of the fault: it is one in another text.
 	e := &Error{
-		Kind: f.Err.Kind, Name: name, Hint: f.Err.Hint, Offset: -1, Steps: f.Err.Steps, final: !f.Absent,
+		Kind: f.Err.Kind, Name: name, Hint: f.Err.Hint, Suggest: f.Err.Suggest, Offset: -1, Steps: f.Err.Steps, final: !f.Absent,
 		through: append([]string{says}, f.Err.through...), cause: f.Err.cause,
 	}
 	if e.cause == "" {

@@ -196,7 +196,7 @@ func (c *Compiler) wrongLoop(r *plan.Renderer, t *playbook.Task, err error) {
 		c.problems.Errorf(over.Pos(), utf8.RuneCountInString(text), r.Chain, hint, "`%s:` needs %s; this is text %s",
 			t.Loop.Key, t.Loop.Needs(), plan.Quoted(text))
 		return
-	case e.Hint == "":
+	case e.Advice() == "":
 		e.Hint = "a loop needs a list, such as `[" + text + "]`, or the name of a variable that holds one"
 	}
 	r.Wrong(over, err)

@@ -14,26 +14,27 @@ import (
 // Spread gives a task of a play the arguments that a template stands for as a whole: `args: "{{ map }}"`, `copy: "{{ map }}"`. What the
 // task has of its own counts, as in Ansible.
 func (c *Compiler) Spread(k *plan.Task, r *plan.Renderer) {
-	v := k.Src.ArgsFrom
-	if whole := k.Src.Args; k.Src.Kind == playbook.Action && c.spreads(k.Action, whole) {
-		if !v.IsZero() {
-			c.problems.Errorf(v.Pos(), 0, r.Chain, "write one of them: `args: \"{{ a | combine(b) }}\"`",
-				"`args` and `%s` are both templates that give arguments", k.Src.ActionKey)
-			return
-		}
-		v = whole
+	v, free := c.WholeOf(k.Src, k.Action), k.Src.Args
+	switch spreads := k.Src.Kind == playbook.Action && c.spreads(k.Action, free); {
+	case spreads && k.Action.Name == "set_fact": // Ansible takes it for a text, and sets nothing that is in it
+		text := plan.FirstLine(free.Text())
+		c.problems.Errorf(free.Pos(), utf8.RuneCountInString(text), r.Chain, "write `set_fact:` and below it `args: \""+text+"\"`",
+			"a template behind `set_fact:` sets none of the names in it")
+		return
+	case spreads && !k.Src.ArgsFrom.IsZero():
+		c.problems.Errorf(k.Src.ArgsFrom.Pos(), 0, r.Chain, "write one of them: `args: \"{{ a | combine(b) }}\"`",
+			"`args` and `%s` are both templates that give arguments", k.Src.ActionKey)
+		return
 	}
 	if v.IsZero() {
 		return
 	}
 	wrong := diag.Diagnostic{Pos: v.Pos(), Width: utf8.RuneCountInString(plan.FirstLine(v.Text())), Chain: r.Chain}
-	if k.Action.Name == "set_fact" { // its arguments are names, which the tasks around it are planned by
-		wrong.Message, wrong.Hint = "the names that `set_fact` sets cannot come from a template", "write them: `name: \"{{ map.name }}\"`"
-		c.problems.Report(wrong)
-		return
-	}
 	missing := len(r.Missing)
-	given := value.Plain(r.Value(v))
+	given, settled := r.Settled[WholeKey]
+	if !settled {
+		given = value.Plain(r.Value(v))
+	}
 	// Not that of the other hosts and rounds, for which the template may give something else.
 	own := *k.Compiled
 	own.Unfit = slices.Clip(own.Unfit)
@@ -52,6 +53,20 @@ func (c *Compiler) Spread(k *plan.Task, r *plan.Renderer) {
 		c.spreadMap(k, given, m, v, r)
 	}
 	own.Misspelt = len(own.Unfit) > 0 // what is then missing is not a second mistake
+}
+
+// WholeKey is what the arguments of a task are called among the keys that the run finds.
+const WholeKey = "args"
+
+// WholeOf is the template that gives a task its arguments as a whole; zero if there is none, or if Spread refuses what is written.
+func (c *Compiler) WholeOf(t *playbook.Task, a *spec.Action) playbook.Value {
+	switch spreads := t.Kind == playbook.Action && a != nil && c.spreads(a, t.Args); {
+	case !spreads:
+		return t.ArgsFrom
+	case a.Name == "set_fact" || !t.ArgsFrom.IsZero():
+		return playbook.Value{}
+	}
+	return t.Args
 }
 
 // spreads reports whether what is written of an action is a template that gives all of its arguments. What runs commands takes any text.

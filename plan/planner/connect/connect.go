@@ -263,7 +263,7 @@ func (c *Connector) PythonOn(at Place, k *plan.Task, m *vars.Machine, e *plan.En
 func (c *Connector) settingText(at Place, r *plan.Renderer, what, name string, v any) (text string, ok bool) {
 	switch v := v.(type) {
 	case value.Fault:
-		c.problems.Errorf(at.Pos, 0, r.Chain, v.Err.Hint, "%s: `%s` cannot be had: %s", what, name, v.Err.Message)
+		c.problems.Errorf(at.Pos, 0, r.Chain, v.Err.Advice(), "%s: `%s` cannot be had: %s", what, name, v.Err.Message)
 		return "", false
 	case value.Unknown:
 		hint := "give it a value that is known before the run"

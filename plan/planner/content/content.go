@@ -84,7 +84,7 @@ func (l *Reader) Look(s *plan.Step, k *plan.Task, r *plan.Renderer, src string, 
 		}
 		line, column := plan.LineColumn(string(f.Text), e.Offset)
 		d := diag.Diagnostic{
-			Pos: diag.Pos{File: f.Name, Line: line, Column: column}, Width: e.Width, Message: e.Message, Hint: e.Hint,
+			Pos: diag.Pos{File: f.Name, Line: line, Column: column}, Width: e.Width, Message: e.Message, Hint: e.Advice(),
 			Chain: append(slices.Clip(s.Origin.Chain), s.Origin.String()),
 		}
 		if why, fails := r.FailsLater(e); fails {

@@ -1,14 +1,33 @@
 package known
 
 import (
+	"maps"
 	"slices"
 	"unicode/utf8"
 
 	"moon/internal/pattern"
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/eval/value"
 	"moon/plan/playbook"
+	"moon/secret"
 )
+
+// FactsOf are the values that a set_fact will set, as far as they are known: those of arguments in which nothing is open. Maps among them
+// have the order in which they are written.
+func FactsOf(k *plan.Task, raw map[string]any, f *plan.Fields, secrets *secret.Set) map[string]any {
+	if k.Action.Name != "set_fact" || !k.Sound || f.R.Failed || f.R.Undefined || f.R.Fails {
+		return nil
+	}
+	sets := maps.Clone(raw)
+	for _, u := range f.Unknowns {
+		delete(sets, u.Field)
+	}
+	for name, v := range sets {
+		sets[name] = value.Mixed(secrets, value.InOrderOf(v, f.R.Ordered[name]))
+	}
+	return sets
+}
 
 var variableName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 

@@ -438,13 +438,25 @@ func (l *Library) LoadPlays(path string) (*playbook.File, []*playbook.Play, erro
 
 // LoadTasks reads a file of tasks of plays once.
 func (l *Library) LoadTasks(path string) (*playbook.File, []*playbook.Task, error) {
-	return l.loadAs("tasks", path, playbook.ParseTasks)
+	return l.loadAs("tasks", path, func(f *playbook.File, a playbook.Actions, ds *diag.List) []*playbook.Task {
+		return playbook.ParseTasks(f, a, ds, false)
+	})
 }
 
 // LoadHandlers reads a role's file of handlers once.
 func (l *Library) LoadHandlers(path string) (*playbook.File, []*playbook.Task, error) {
 	// The same file may also be included as tasks, where other keys are allowed.
 	return l.loadAs("handlers", path, playbook.ParseHandlers)
+}
+
+// LoadIncluded reads a file of tasks that a task, or a handler, includes once.
+func LoadIncluded(l *Library, path string, byHandler bool) (*playbook.File, []*playbook.Task, error) {
+	if !byHandler {
+		return l.LoadTasks(path)
+	}
+	return l.loadAs("tasks behind", path, func(f *playbook.File, a playbook.Actions, ds *diag.List) []*playbook.Task {
+		return playbook.ParseTasks(f, a, ds, true)
+	})
 }
 
 func (l *Library) loadAs(kind, path string, how parser[[]*playbook.Task]) (*playbook.File, []*playbook.Task, error) {

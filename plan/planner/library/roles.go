@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -109,6 +110,17 @@ func RoleName(written string) string { return strings.TrimRight(written, "/") }
 
 // RoleNames are the files of a role that a task asks for, each by its name without extension.
 type RoleNames struct{ Tasks, Vars, Defaults, Handlers string }
+
+// RoleNamesOf are the names that an open place has found for the parts of a role (place.RoleParts), in their order.
+func RoleNamesOf(found []string) RoleNames {
+	from := func(i int) string {
+		if i < len(found) {
+			return cmp.Or(found[i], "main")
+		}
+		return "main"
+	}
+	return RoleNames{Tasks: from(0), Vars: from(1), Defaults: from(2), Handlers: from(3)}
+}
 
 // LoadRole reads the files of a role that a task asks for.
 func (l *Library) LoadRole(t *playbook.Task, dir string, from RoleNames, chain []string) *playbook.RoleFiles {

@@ -95,6 +95,8 @@ func (s *Tasks) Finder(t *playbook.Task, names bool) *playbook.Task {
 	switch name, _ := loops.Name(t); {
 	case names && t.Kind != playbook.Action:
 		f.Action, f.ActionKey, f.ActionPos = placeActions[t.Kind], t.ActionKey, t.ActionPos
+	case f.Name.IsZero() && names && t.Args.IsTemplate(): // which it finds, or is made of
+		f.Name = playbook.Written(t.Pos, t.ActionKey)
 	case f.Name.IsZero():
 		f.Name = playbook.Written(t.Pos, name)
 	}
