@@ -21,6 +21,7 @@ import (
 	"moon/exec/process"
 	"moon/plan"
 	"moon/plan/bind"
+	"moon/plan/saved"
 	"moon/plan/sequence"
 )
 

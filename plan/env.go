@@ -32,11 +32,10 @@ type Env struct {
 
 // magic gives a variable that says where a template stands.
 func (e *Env) magic(name string) (any, bool) {
-	get, ok := magicNames[name]
-	if !ok {
-		return nil, false
+	if get, ok := magicNames[name]; ok {
+		return get(e)
 	}
-	return get(e)
+	return nil, false
 }
 
 // as is the environment of another host, as hostvars shows it.

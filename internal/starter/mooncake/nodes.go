@@ -74,7 +74,7 @@ func scalar(value string) *yaml.Node {
 
 func plain(value string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: value} }
 
-// mapOf is a map of keys and values in turns; values are nodes or texts, and those that are nil or empty are left out.
+// mapOf is a map of keys and values in turns; values are nodes or texts, and those that are nil or empty are skipped.
 func mapOf(pairs ...any) *yaml.Node {
 	m := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for i := 0; i+1 < len(pairs); i += 2 {
