@@ -45,10 +45,11 @@ var layers = map[string][]string{
 	"plan/collection":      {"internal/pattern", "plan/playbook"}, // what is where: it reports nothing and knows no plans
 	"plan/schema":          {"internal/people", "plan/playbook", "exec/spec"},
 	"plan/vars":            {"internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/value"}, // which value is in effect where: it renders nothing and knows no steps
+	"plan/memo":            {"plan/eval/call", "plan/eval/value", "plan/vars"},                                   // values by where they are rendered: it renders nothing
 	"plan/reread":          {"internal/diag", "plan/inventory", "plan/playbook", "plan/source", "secret/vault"},  // what sources say, as data
 	"plan/prior":           {"events"},                                                                           // what is recorded, and the fold of it: it knows no plans and no files
 	"plan/unequal":         {"internal/diag", "internal/pattern", "plan/playbook"},
-	"plan":                 {"internal/people", "plan/unequal", "plan/called", "internal/pattern", "exec/way", "plan/prior", "plan/reread", "plan/found", "plan/parameter", "plan/dialect", "plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
+	"plan":                 {"internal/people", "plan/memo", "plan/unequal", "plan/called", "internal/pattern", "exec/way", "plan/prior", "plan/reread", "plan/found", "plan/parameter", "plan/dialect", "plan/vars", "secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest", "plan/eval/value", "plan/eval/call"},
 	"plan/doctor":          {"plan/planner/callees", "internal/pattern", "internal/diag", "internal/suggest", "plan", "plan/dialect", "plan/eval", "plan/eval/value", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // rules that are visited: they neither walk nor open files
 	"plan/walk":            {"plan/collection", "internal/diag", "plan", "plan/eval", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source"},                                                                                                                        // tasks as written: it renders nothing and knows no plans but the words of them
 	"plan/bind":            {"plan/planner/callees", "exec/becoming", "events", "plan/loops", "secret", "secret/vault", "internal/diag", "plan", "plan/playbook", "plan/vars", "plan/eval", "plan/source", "exec/spec", "plan/eval/value"},
@@ -250,7 +251,7 @@ var layers = map[string][]string{
 
 	// The planner's components: each is asked through its constructor, and none knows the walk.
 	"plan/planner/additions": {"exec/spec", "internal/diag", "plan", "plan/inventory", "plan/planner/problems", "plan/vars"},
-	"plan/planner/bindings":  {"internal/diag", "plan", "plan/eval/value", "plan/planner/compile", "plan/planner/known", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/sequence", "plan/vars"},
+	"plan/planner/bindings":  {"plan/memo", "internal/diag", "plan", "plan/eval/value", "plan/planner/compile", "plan/planner/known", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/sequence", "plan/vars"},
 	"plan/planner/choice":    {"internal/suggest", "plan/selector", "internal/diag", "plan"},
 	"plan/planner/compile":   {"plan/eval/lookups", "plan/unequal", "internal/pattern", "exec/spec", "internal/diag", "internal/suggest", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/playbook", "plan/vars"},
 	"plan/planner/conceal":   {"exec/spec", "internal/diag", "plan", "plan/eval", "plan/eval/value", "plan/planner/problems", "plan/source", "secret"},

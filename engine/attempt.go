@@ -604,7 +604,7 @@ func openDiff(d *events.Diff) *events.Diff {
 func applyJudgement(b verdict, f *fact.AttemptFinished, registered map[string]any) bind.Judgement {
 	j, err := judgementOf(b, f, registered)
 	if err != nil {
-		f.Outcome, f.Error = events.Failed, err.Error()
+		f.Outcome, f.Error, f.Ignored = events.Failed, err.Error(), j.Ignore
 		return bind.Judgement{Changed: j.Changed}
 	}
 	if j.Open && !events.Bad.Has(f.Outcome) {

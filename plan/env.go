@@ -6,6 +6,7 @@ import (
 	"moon/plan/eval"
 	"moon/plan/eval/call"
 	"moon/plan/eval/value"
+	"moon/plan/memo"
 	"moon/plan/vars"
 )
 
@@ -23,7 +24,8 @@ type Env struct {
 	Executes   *error          // a program may run although no step does, as what uses it is trusted; is given why it failed
 	Ahead      bool            // a dry run asks: what commands and servers would answer is not looked up
 	evaluating []*vars.Binding // lazy ones around, to find one that needs itself
-	memo       *memo           // while a variable is rendered where it is used
+	memo       *memo.Memo      // while a variable is rendered where it is used
+	step       *memo.Step      // of the step that is planned; nil: its names share nothing
 	Took       *[]int          // while planning: is given the steps whose values are known ahead and were used; may be nil
 	Settled    bool            // a name that only an open place could set has no value
 	Drawn      uint64          // what chance gives for a value that the plan must know; 0: nothing is drawn before the run
@@ -40,21 +42,12 @@ func (e *Env) magic(name string) (any, bool) {
 
 // as is the environment of another host, as hostvars shows it.
 func (e *Env) as(m *vars.Machine) *Env {
-	key := hostKey{m, e.Frame}
-	var fr *vars.Frame
-	// The same frame each time, because the memo goes by frame: otherwise the work below it would not be shared.
-	if e.memo != nil {
-		fr = e.memo.hosts[key]
-	}
-	if fr == nil {
+	fr := e.memo.Host(m, e.Frame, func() *vars.Frame {
 		sc := *e.Frame.Scene
 		// As with Ansible, hostvars has nothing of the play and its roles.
 		sc.Role, sc.Vars, sc.RoleVars, sc.Defaults = nil, nil, nil, nil
-		fr = &vars.Frame{All: m.Names, DocumentAt: e.Frame.DocumentAt, ProducedAt: e.Frame.ProducedAt, Scene: &sc}
-	}
-	if e.memo != nil {
-		e.memo.hosts[key] = fr
-	}
+		return &vars.Frame{All: m.Names, DocumentAt: e.Frame.DocumentAt, ProducedAt: e.Frame.ProducedAt, Scene: &sc}
+	})
 	other := *e
 	// The result of the step and the names further down are of this host, and not of that.
 	other.Frame, other.Extra, other.Pending = fr, nil, nil
@@ -73,61 +66,37 @@ func (e *Env) On(m *vars.Machine) *Env {
 	return &other
 }
 
-// MaxChain is how many variables may be rendered one because of the other: a stack that overflows cannot be recovered from.
-const MaxChain = 1000
-
 // ChainTooLong is what is wrong with a variable that needs too many others.
 func ChainTooLong(name string) string {
-	return fmt.Sprintf("the variable `%s` is needed by a chain of more than %d others", name, MaxChain)
+	return fmt.Sprintf("the variable `%s` is needed by a chain of more than %d others", name, memo.MaxChain)
 }
 
-// memo keeps what the variables below one name have given while that name is rendered. A variable that is rendered where it is
-// used may name others many times over, and they others: without it the work would double with each.
-type memo struct {
-	work   call.Work
-	depth  int
-	values map[memoKey]any
-	hosts  map[hostKey]*vars.Frame
-}
-
-// memoKey is a variable in what is in effect where it is rendered.
-type memoKey struct {
-	of *vars.Binding
-	in *vars.Frame
-}
-
-// hostKey is a host as hostvars shows it from somewhere.
-type hostKey struct {
-	of   *vars.Machine
-	from *vars.Frame
-}
+// ShareBelow has names that are looked up from here on share what the variables below them give. What is in effect must not change meanwhile.
+func (e *Env) ShareBelow() { e.step = memo.NewStep() }
 
 // Work lets the renderings of all variables below one name share a bound.
 func (e *Env) Work() *call.Work {
 	if e.memo == nil {
 		return nil
 	}
-	return &e.memo.work
+	return &e.memo.Work
 }
 
 // remembered renders a variable at most once below one name.
-func (e *Env) remembered(b *vars.Binding, in *vars.Frame, render func(*memo) any) any {
+func (e *Env) remembered(b *vars.Binding, in *vars.Frame, render func(*memo.Memo) any) any {
 	m := e.memo
 	if m == nil {
+		step := e.step
+		if e.Results != nil || e.Extra != nil || e.Pending != nil || e.Settled || e.Drawn != 0 {
+			step = nil // these are other values than those of the step
+		}
 		// The outermost name brings the memo, and is charged with the work of all below it.
-		m = &memo{values: map[memoKey]any{}, hosts: map[hostKey]*vars.Frame{}}
-		defer e.Engine.Charge(&m.work)
+		m = memo.New(step)
+		defer e.Engine.Charge(&m.Work)
 	}
-	key := memoKey{b, in}
-	if v, ok := m.values[key]; ok {
-		return v
-	}
-	if m.depth == MaxChain {
+	v, ok := m.Value(b, in, e.Took, func() any { return render(m) })
+	if !ok {
 		return value.Fault{Err: &value.Error{Kind: value.Failure, Message: ChainTooLong(b.Name), Offset: -1}, From: b.Origin.String()}
 	}
-	m.depth++
-	v := render(m)
-	m.depth--
-	m.values[key] = v
 	return v
 }

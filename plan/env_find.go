@@ -10,6 +10,7 @@ import (
 
 	"moon/plan/dialect"
 	"moon/plan/eval/value"
+	"moon/plan/memo"
 	"moon/plan/parameter"
 	"moon/plan/vars"
 )
@@ -439,7 +440,7 @@ func (e *Env) again(b *vars.Binding) any {
 	case b.Rounds != nil:
 		return b.Rounds.Extended(e.now)
 	}
-	return e.remembered(b, b.Where, func(m *memo) any {
+	return e.remembered(b, b.Where, func(m *memo.Memo) any {
 		r := &Renderer{
 			Engine: e.Engine, Marks: true,
 			// What may not be executed for the step may not be for its variables either.
@@ -619,7 +620,7 @@ func (e *Env) renderHere(b *vars.Binding, render func(*Renderer) any) any {
 			Hint: "give one of them a value of its own", Offset: -1,
 		}, From: at}
 	}
-	return e.remembered(b, e.Frame, func(m *memo) any {
+	return e.remembered(b, e.Frame, func(m *memo.Memo) any {
 		inner := *e
 		inner.evaluating, inner.memo = append(slices.Clip(e.evaluating), b), m
 		r := &Renderer{Engine: e.Engine, Env: &inner, Marks: true}

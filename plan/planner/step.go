@@ -92,6 +92,7 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 	changes := false
 	var took []int
 	e.Changes, e.Took = &changes, &took
+	e.ShareBelow()
 	r := p.Renderer(e, c.chain)
 	r.Lenient, r.Settled, r.MayFail = s.Excluded, c.settled, p.mayFail(c)
 	f := &plan.Fields{R: r, Field: "when"}

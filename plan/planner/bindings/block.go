@@ -8,6 +8,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/eval/value"
+	"moon/plan/memo"
 	"moon/plan/playbook"
 	"moon/plan/sequence"
 	"moon/plan/vars"
@@ -87,7 +88,7 @@ func (vb *block) pending(name string) (any, bool) {
 	case vb.state[i] == sequence.Doing:
 		vb.circle(i)
 		return value.Unknown{}, true
-	case len(vb.doing) == plan.MaxChain:
+	case len(vb.doing) == memo.MaxChain:
 		// Names from further down are rendered by recursion, and a stack that overflows ends the process.
 		e := vb.entries[i]
 		vb.m.problems.Errorf(e.Pos, utf8.RuneCountInString(e.Key), vb.chain, "write what others need before them", "%s",

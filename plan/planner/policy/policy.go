@@ -190,7 +190,7 @@ func checkNames(r *plan.Renderer, list []plan.Condition, own []string) {
 	with.Extra = extra
 	sub := &plan.Renderer{
 		Engine: r.Engine, Env: &with, Report: r.Report, Lack: r.Lack, Facts: r.Facts, Lenient: r.Lenient,
-		Guards: r.Guards, Chain: r.Chain,
+		Guards: r.Guards, Chain: r.Chain, MayFail: r.MayFail, Unsure: r.Unsure, InTurn: r.InTurn,
 	}
 	for _, c := range list {
 		sub.Decide([]plan.Condition{c})
@@ -206,7 +206,7 @@ func checkNames(r *plan.Renderer, list []plan.Condition, own []string) {
 			r.Miss([]value.Missing{m})
 		}
 	}
-	r.Failed = r.Failed || sub.Failed
+	r.Failed, r.Fails = r.Failed || sub.Failed, r.Fails || sub.Fails
 	if r.Lacking == nil {
 		r.Lacking = sub.Lacking
 	}
