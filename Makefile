@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: agents check check-nats kills-nats queue-nats build vet test race packages whole full lint lint-code fmt golden oracle oracle-addresses fuzz assault soak histories ansible ansible-golden ansible-real ansible-random bench bench-hosts perf perf-peers try demo pictures cover clean release-files release-check snapshot packages-test
+.PHONY: agents check check-nats kills-nats queue-nats build vet test race packages whole full lint lint-code fmt golden oracle oracle-addresses fuzz assault soak histories ansible ansible-golden ansible-real ansible-random bench bench-hosts perf perf-peers try demo pictures cover clean site release-files release-check snapshot packages-test
 
 check: build vet race ## what CI runs
 
@@ -163,6 +163,18 @@ perf-peers: ## the same work by moon, sh, make, ninja and ansible-playbook, thos
 
 bench-hosts: ## 50 tasks on 20 hosts over ssh, by moon and by ansible-playbook; needs sshd and ansible-core, takes minutes
 	BENCH=hosts REAL_HOME=$(HOME) $(GO) test -count 1 -timeout 60m -v -run TestHostsAgainstAnsible ./internal/test/fleet
+
+# mkdocs is a package of Debian and of pip. README.md is the first page; what lies outside of docs/ has no page, and stays a name.
+SITE_SRC = $(RELEASE_DIR)/site-src
+site: ## the documentation as a site, in RELEASE_DIR/site; needs mkdocs, and fails at a link that leads nowhere
+	rm -rf $(SITE_SRC) $(RELEASE_DIR)/site && mkdir -p $(SITE_SRC)
+	cp -R docs/*.md docs/howto docs/decisions docs/pictures $(SITE_SRC)
+	cp README.md $(SITE_SRC)/index.md
+	cp CONTRIBUTING.md DESIGN.md CHANGELOG.md $(SITE_SRC)
+	for f in index CONTRIBUTING DESIGN CHANGELOG; do sed -i.old 's,(docs/,(,g' $(SITE_SRC)/$$f.md; done
+	find $(SITE_SRC) -name '*.md' -exec sed -i.old -E 's,\[([^]]*)\]\((\.\./)+(examples|embed|editors|testdata|templates|internal)[^)]*\),\1,g' {} +
+	find $(SITE_SRC) -name '*.old' -delete
+	mkdocs build --strict --quiet --config-file mkdocs.yml --site-dir $(abspath $(RELEASE_DIR))/site
 
 try: ## the screen on the example playbook
 	$(GO) run . tui testdata/playbooks/devbox/playbook.yml

@@ -19,17 +19,19 @@ var layers = map[string][]string{
 	"events":               {"internal/people", "internal/pattern"},
 	"secret":               {}, // texts and nothing else: whatever shows or stores something must be able to ask it
 	"secret/vault":         {},
+	"secret/program":       {"secret"}, // requests and texts: it starts nothing
 	"events/fact":          {"events"},
 	"events/steplog":       {"internal/termtext", "secret"},
 	"events/rundir":        {},                    // paths and nothing else: who writes a file of a run and who reads it ask the same place
 	"internal/diag":        {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
 	"plan/dialect":         {},                    // whatever a playbook becomes carries it
-	"plan/playbook":        {"internal/people", "internal/pattern", "internal/diag", "internal/suggest", "plan/playbook/node", "plan/playbook/placed", "plan/playbook/yaml11"},
+	"plan/playbook":        {"internal/people", "internal/pattern", "internal/diag", "internal/suggest", "plan/playbook/asking", "plan/playbook/node", "plan/playbook/placed", "plan/playbook/yaml11"},
+	"plan/playbook/asking": {"plan/playbook/node"},   // nodes: it asks nothing
 	"plan/playbook/node":   {"plan/playbook/yaml11"}, // values as written: it knows no files and says nothing
 	"plan/playbook/placed": {"plan/playbook/node"},   // texts and nodes: it knows no files
 	"plan/playbook/yaml11": {"internal/pattern"},     // texts and numbers: it knows no documents
-	"plan/eval":            {"plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call", "plan/eval/filters", "plan/eval/lookups", "plan/eval/expr"},
-	"plan/eval/call":       {"internal/pyregexp", "plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"},                                                    // what callees see: it evaluates nothing
+	"plan/eval":            {"secret/program", "plan/dialect", "plan/eval/jinja", "secret", "internal/suggest", "plan/eval/value", "plan/eval/call", "plan/eval/filters", "plan/eval/lookups", "plan/eval/expr"},
+	"plan/eval/call":       {"secret/program", "internal/pyregexp", "plan/dialect", "plan/eval/jinja", "plan/eval/value", "secret"},                                  // what callees see: it evaluates nothing
 	"plan/eval/value":      {"plan/eval/jinja", "secret"},                                                                                                            // values and errors: it evaluates nothing
 	"plan/eval/jinja":      {"internal/suggest"},                                                                                                                     // texts and trees: it knows no values
 	"plan/inventory":       {"exec/spec", "plan/constructed", "plan/eval/value", "internal/pattern", "internal/diag", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
@@ -57,7 +59,7 @@ var layers = map[string][]string{
 	"plan/counterpart":     {"internal/pattern", "plan"}, // compares plans, and reads no files
 	"plan/parameter":       {"exec/spec", "plan/eval/value"},
 	"plan/loops":           {"plan", "plan/eval/value", "plan/playbook"},
-	"plan/saved":           {"plan/called", "plan/reread", "plan/selector", "secret", "plan/found", "plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
+	"plan/saved":           {"secret/program", "plan/called", "plan/reread", "plan/selector", "secret", "plan/found", "plan/vars", "internal/diag", "plan", "plan/inventory", "plan/source", "exec/spec", "plan/eval/value"},
 	"plan/hostnames":       {"plan"},
 	"plan/show":            {"internal/people", "plan/hostnames", "plan/source", "internal/termtext", "plan", "plan/saved", "internal/diag", "plan/playbook", "plan/eval/value"}, // for people and programs: whoever plans or runs does not import it
 	"exec/fault":           {},                                                                                                                                                   // what an error means: below all of exec
@@ -163,7 +165,7 @@ var layers = map[string][]string{
 
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
-	"internal/app": {
+	"internal/app": {"secret/program",
 		"internal/build", "internal/watch", "internal/report/html", "internal/report/markdown", "internal/report/otlp", "internal/report/reading",
 		"exec/python", "exec/sshargs", "plan/called", "plan/selector",
 		"plan/found", "plan/playbook",
@@ -190,7 +192,8 @@ var layers = map[string][]string{
 	"internal/formatter":        {"internal/pattern"},                                                   // a text, and no files
 	"internal/cli/formatting":   {"exec/fsys", "internal/app", "internal/formatter", "internal/termtext", "internal/vaulting", "secret/vault"},
 	"internal/starter":          {"internal/pattern"}, // texts: it plans nothing
-	"internal/cli/projects":     {"internal/app", "internal/pattern", "internal/starter", "internal/termtext"},
+	"internal/starter/mooncake": {"internal/pattern"}, // texts: it plans nothing
+	"internal/cli/projects":     {"internal/app", "internal/pattern", "internal/starter", "internal/starter/mooncake", "internal/termtext"},
 	"plan/lint":                 {"internal/diag", "internal/pattern", "plan", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // as plan/doctor
 	"internal/cli/linting":      {"internal/app", "internal/build", "internal/cli/nearby", "internal/diag", "internal/suggest", "internal/termtext", "internal/vaulting", "plan", "plan/lint"},
 	"internal/cli/vaults":       {"exec", "internal/app", "internal/pattern", "internal/termtext", "internal/vaulting", "secret/vault"},
@@ -215,12 +218,13 @@ var layers = map[string][]string{
 	"nats":          {"nats/command"},
 
 	// An editor.
-	"internal/lsp/wire":    {},                                                                                                                                                                                             // messages, and what is in them
-	"internal/lsp/text":    {"internal/lsp/wire"},                                                                                                                                                                          // places in a text: it knows no language
-	"internal/lsp/index":   {"engine/graph", "internal/diag", "plan", "plan/dialect", "plan/eval", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // playbooks as they are edited: it knows no protocol
-	"internal/lsp/feature": {"exec/spec", "internal/lsp/index", "internal/lsp/text", "internal/lsp/wire", "internal/termtext", "plan", "plan/eval", "plan/eval/value", "plan/playbook", "plan/source"},                     // answers: it reads, and changes nothing
-	"internal/lsp":         {"internal/diag", "internal/lsp/feature", "internal/lsp/index", "internal/lsp/text", "internal/lsp/wire", "plan", "plan/playbook"},                                                             // one client and what it has open: what planning may ask is not its own
-	"internal/cli/editing": {"exec/facts", "exec/plugin", "exec/spec", "internal/app", "internal/build", "internal/cli/modules", "internal/lsp", "plan", "secret", "secret/vault"},
+	"internal/lsp/wire":       {},                                                                                                                                                                                             // messages, and what is in them
+	"internal/lsp/text":       {"internal/lsp/wire"},                                                                                                                                                                          // places in a text: it knows no language
+	"internal/lsp/index":      {"engine/graph", "internal/diag", "plan", "plan/dialect", "plan/eval", "plan/planner", "plan/planner/library", "plan/planner/problems", "plan/playbook", "plan/source", "plan/walk", "secret"}, // playbooks as they are edited: it knows no protocol
+	"internal/lsp/feature":    {"exec/spec", "internal/lsp/index", "internal/lsp/text", "internal/lsp/wire", "internal/termtext", "plan", "plan/eval", "plan/eval/value", "plan/playbook", "plan/source"},                     // answers: it reads, and changes nothing
+	"internal/lsp":            {"internal/diag", "internal/lsp/feature", "internal/lsp/index", "internal/lsp/text", "internal/lsp/wire", "plan", "plan/playbook"},                                                             // one client and what it has open: what planning may ask is not its own
+	"internal/cli/completing": {"config", "exec/spec", "internal/app", "internal/cli/editing", "internal/termtext", "plan", "plan/planner", "themes"},                                                                         // what may follow: it starts nothing
+	"internal/cli/editing":    {"internal/diag", "plan/inventory", "plan/playbook", "plan/source", "exec/facts", "exec/plugin", "exec/spec", "internal/app", "internal/build", "internal/cli/modules", "internal/lsp", "plan", "secret", "secret/vault"},
 
 	"internal/cli/lastview":   {"internal/app", "plan", "tui"}, // a file: it shows nothing
 	"internal/cli/nearby":     {"internal/pattern", "internal/diag", "plan"},
@@ -234,7 +238,7 @@ var layers = map[string][]string{
 		"internal/report/comparing", "internal/report/reading",
 		"exec/agent", "internal/build",
 		"plan/called",
-		"internal/cli/adhoc", "internal/cli/editing", "internal/cli/formatting", "internal/cli/installing", "internal/cli/lastview", "internal/cli/linting", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/replanning", "internal/cli/settings", "internal/cli/projects", "internal/cli/surroundings", "internal/cli/targets", "internal/cli/vaults",
+		"internal/cli/adhoc", "internal/cli/completing", "internal/cli/editing", "internal/cli/formatting", "internal/cli/installing", "internal/cli/lastview", "internal/cli/linting", "internal/cli/manual", "internal/cli/modules", "internal/cli/nearby", "internal/cli/predicted", "internal/cli/recorded", "internal/cli/reference", "internal/cli/replanning", "internal/cli/settings", "internal/cli/projects", "internal/cli/surroundings", "internal/cli/targets", "internal/cli/vaults",
 		"plan/selector",
 		"engine/statefile", "plan/prior", "internal/app", "internal/series", "internal/app/statedir", "config", "engine", "engine/control", "engine/exact", "engine/graph", "engine/history", "engine/planfile", "events", "events/fact", "events/rundir", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "plan/bind", "plan/saved", "plan/source", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/console", "tui/plain", "tui/status", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action", "tui/looks", "tui/terminal", "internal/cli/starting",
 	},
@@ -261,7 +265,7 @@ var layers = map[string][]string{
 	"plan/planner/known":     {"internal/people", "internal/pattern", "plan/eval", "exec/spec", "internal/diag", "plan", "plan/eval/value", "plan/planner/problems", "plan/playbook", "secret"},
 	"plan/planner/library":   {"internal/pattern", "exec/spec", "plan/collection", "plan/reread", "internal/diag", "internal/suggest", "plan", "plan/parameter", "plan/eval", "plan/inventory", "plan/planner/problems", "plan/playbook", "plan/source", "secret", "secret/vault"},
 	"plan/planner/literal":   {"plan", "plan/playbook"}, // looks at the plan before, and renders nothing
-	"plan/planner/lookups":   {"plan", "plan/eval/call", "plan/eval/value", "plan/planner/library", "plan/source"},
+	"plan/planner/lookups":   {"secret/program", "plan", "plan/eval/call", "plan/eval/value", "plan/planner/library", "plan/source"},
 	"plan/planner/orphans":   {"events", "exec/spec", "internal/diag", "plan", "plan/playbook", "plan/prior"}, // what no step gives: it walks nothing
 	"plan/planner/place":     {"internal/people", "plan", "plan/eval/value", "plan/playbook"},                 // the step of an open place: it walks nothing
 	"plan/planner/spare":     {},                                                                              // values that are used again
@@ -288,9 +292,9 @@ var owners = []struct {
 	why  string
 }{
 	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd", "internal/test/fakes", "nats/agent", "nats/command", "nats/test"}, "processes have one owner, which kills their whole group; remote and the worker of nats start only other selves of moon, and notify the command that it is given; what an agent of nats starts must outlive a kill of it, to see the end of its input and end its own steps in order; tape, assault and fakes, which are no part of it, moon and its tests"},
-	{"github.com/alecthomas/kong", []string{"internal/cli", "internal/cli/manual", "internal/cli/settings"}, "commands are adapters; what they call knows no flags"},
+	{"github.com/alecthomas/kong", []string{"internal/cli", "internal/cli/completing", "internal/cli/manual", "internal/cli/settings"}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "tui/feed", "tui/known", "tui/looks", "tui/overlay", "tui/pane", "tui/picker", "tui/terminal", "tui/view", "themes"}, "one screen, one model; everything else works without a terminal"},
-	{"gopkg.in/yaml.v3", []string{"internal/install", "internal/formatter", "exec/pymodule", "plan/playbook", "plan/playbook/node", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs; the formatter asks where nodes are, and compares"},
+	{"gopkg.in/yaml.v3", []string{"internal/install", "internal/formatter", "internal/starter/mooncake", "secret/program", "exec/pymodule", "plan/playbook", "plan/playbook/node", "plan/eval/filters", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; modules in Python say in it what they take; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen; lock files are written for programs; programs print secrets in it; the formatter asks where nodes are, and compares"},
 	{"github.com/expr-lang/expr", []string{"plan/eval/expr"}, "conditions mean the same when planning and when running"},
 	{"net", []string{"internal/install", "internal/report/otlp", "engine/control", "exec/action", "exec/facts", "exec/pki", "exec/remote/sshtest", "exec/spec", "plan/eval/filters", "plan/eval/netaddr", "secret", "nats/link", "nats/notify", "nats/serve", "internal/lsp"}, "the only doors are the socket of a run, what steps reach for, the servers of collections, a collector of OpenTelemetry, and those of moon-nats; filters and declarations take addresses apart, secrets are looked for as URLs have them, and editors name files by URLs"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},

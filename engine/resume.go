@@ -21,6 +21,7 @@ import (
 	"moon/exec/process"
 	"moon/plan"
 	"moon/plan/bind"
+	"moon/plan/saved"
 	"moon/plan/sequence"
 )
 
@@ -384,7 +385,7 @@ func (s *attempts) unseal(m map[string]any) (map[string]any, bool) {
 	if m == nil {
 		return nil, true
 	}
-	opened, ok := s.secrets.Open(m)
+	opened, ok := saved.OpenSecrets(s.state.Plan(), s.secrets, m)
 	if !ok {
 		return nil, false
 	}

@@ -264,7 +264,7 @@ func (e *Env) breaks(step int) bool {
 		return false
 	}
 	// In the frame of that item, and not of the one that asks: the condition is about its own result.
-	with := &Env{Plan: e.Plan, Engine: e.Engine, Frame: e.Plan.Steps[step].Frame, Results: e.Results}
+	with := &Env{Plan: e.Plan, Engine: e.Engine, Frame: e.Plan.Steps[step].Frame, Results: e.Results, Unapproved: e.Unapproved, Ahead: e.Ahead}
 	if k.Src.Register != "" {
 		with.Extra = map[string]any{k.Src.Register: AsValue(got)}
 	}

@@ -21,6 +21,7 @@ type Env struct {
 	Extra   map[string]any                // a step's own result, for changed_when and the like
 
 	Unapproved bool            // nothing was approved: no lookup may run a command
+	Executes   *error          // a program may run although no step does, as what uses it is trusted; is given why it failed
 	Ahead      bool            // a dry run asks: what commands and servers would answer is not looked up
 	evaluating []*vars.Binding // lazy ones around, to find one that needs itself
 	memo       *memo.Memo      // while a variable is rendered where it is used
@@ -33,11 +34,10 @@ type Env struct {
 
 // magic gives a variable that says where a template stands.
 func (e *Env) magic(name string) (any, bool) {
-	get, ok := magicNames[name]
-	if !ok {
-		return nil, false
+	if get, ok := magicNames[name]; ok {
+		return get(e)
 	}
-	return get(e)
+	return nil, false
 }
 
 // as is the environment of another host, as hostvars shows it.

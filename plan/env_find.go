@@ -442,8 +442,9 @@ func (e *Env) again(b *vars.Binding) any {
 	}
 	return e.remembered(b, b.Where, func(m *memo.Memo) any {
 		r := &Renderer{
-			Engine: e.Engine, Env: &Env{Plan: e.Plan, Engine: e.Engine, Frame: b.Where, Results: e.Results, memo: m},
-			Marks: true,
+			Engine: e.Engine, Marks: true,
+			// What may not be executed for the step may not be for its variables either.
+			Env: &Env{Plan: e.Plan, Engine: e.Engine, Frame: b.Where, Results: e.Results, Unapproved: e.Unapproved, Executes: e.Executes, Ahead: e.Ahead, memo: m},
 		}
 		v := ForNames(copyIfOpen(r, r.Value(b.Raw)))
 		// A value that will never come is undefined and carries its cause, so `default` and `is defined` need no rule of their own.

@@ -243,6 +243,7 @@ type Outside struct {
 	Probe        func([]Probe) []found.Result                           // steps that only look at their machine, before the plan is shown
 	RunInventory func(path string, args ...string) ([]byte, error)      // an executable inventory
 	Pipe         func(command, dir string) (string, error)              // a shell command of lookup('pipe')
+	Secret       func(argv []string, dir string) (string, error)        // what a program prints that keeps secrets
 	Fetch        func(url string) (string, error)                       // of lookup('url')
 	Ask          func([]Prompt) (map[string]string, error)              // vars_prompt
 	Exports      func(ImportRequest) (Imported, error)                  // of another playbook; nil: they are unknown

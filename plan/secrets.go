@@ -97,12 +97,11 @@ func (p *Plan) Decrypt(text []byte) ([]byte, error) {
 // ReadNow is the text of a file when a step runs.
 func (p *Plan) ReadNow(path string) (string, error) {
 	text, saved := p.Saved(path)
-	var err error
 	if !saved {
-		text, err = source.ReadBounded(path)
-	}
-	if err != nil {
-		return "", errors.New("no such file: " + ShownPath(p.Root, path))
+		var err error
+		if text, err = source.ReadBounded(path); err != nil {
+			return "", errors.New("no such file: " + ShownPath(p.Root, path))
+		}
 	}
 	plain, err := p.Decrypt(text)
 	if err != nil {

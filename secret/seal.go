@@ -172,6 +172,35 @@ func (s *Set) openText(parts []any) (any, bool) {
 	return text.String(), true
 }
 
+// Missing is where the secrets of a sealed value come from that have not been read in this process.
+func (s *Set) Missing(v any) (from []string) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			from = append(from, s.Missing(item)...)
+		}
+	case map[string]any:
+		parts, sealed := v[sealKey].([]any)
+		if !sealed || len(v) != 1 {
+			for _, item := range v {
+				from = append(from, s.Missing(item)...)
+			}
+			return from
+		}
+		for _, part := range parts {
+			r, _ := part.(map[string]any)
+			name, isText := r["from"].(string)
+			s.mu.Lock()
+			_, read := s.sources[name]
+			s.mu.Unlock()
+			if isText && !read {
+				from = append(from, name)
+			}
+		}
+	}
+	return from
+}
+
 // Shown is a value that was sealed, for those who may not see the secrets in it.
 func Shown(v any) any {
 	switch v := v.(type) {

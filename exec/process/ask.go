@@ -109,17 +109,21 @@ var ErrFlood = fmt.Errorf("it printed more than %d MB", AskLimit>>20)
 // Run runs a program, such as an executable inventory, and returns what it prints. It has no terminal and nothing to read. The error
 // has what it said on stderr.
 func (k *Asker) Run(ctx context.Context, path string, args ...string) ([]byte, error) {
-	within, done := k.Within(ctx, filepath.Base(path))
-	defer done()
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, errors.New(fault.Reason(err))
 	}
+	return k.runIn(ctx, dir, append([]string{path}, args...))
+}
+
+// runIn is Run for a program that starts in a directory.
+func (k *Asker) runIn(ctx context.Context, dir string, argv []string) ([]byte, error) {
+	within, done := k.Within(ctx, filepath.Base(argv[0]))
+	defer done()
 	mark := NewMark()
 	out, said := &Limited{Left: AskLimit}, &tail{left: askErrors}
 	p := &Command{
-		Argv: append([]string{path}, args...), Env: append(os.Environ(), MarkVariable+"="+NestMark(os.Getenv(MarkVariable), mark)),
-		Dir: dir, Stdout: out, Stderr: said,
+		Argv: argv, Env: markedEnv(dir, mark), Dir: dir, Stdout: out, Stderr: said,
 		// The end of the context kills at once: an inventory has no work of its own that it could clean up.
 		Most: AskLimit, Grace: DefaultGrace, Now: within.Done(), Watch: func(Moment) {}, Attempt: mark,
 	}
@@ -146,6 +150,12 @@ func (k *Asker) Run(ctx context.Context, path string, args ...string) ([]byte, e
 // Pipe runs a command of lookup('pipe') in a directory, and returns what it prints.
 func (k *Asker) Pipe(command, dir string) (string, error) {
 	text, err := k.Run(context.Background(), ShellPath, "-c", `cd -- "$0" && eval "$1"`, dir, command)
+	return string(text), err
+}
+
+// Words runs a program in a directory, and returns what it prints.
+func (k *Asker) Words(argv []string, dir string) (string, error) {
+	text, err := k.runIn(context.Background(), dir, argv)
 	return string(text), err
 }
 

@@ -25,9 +25,21 @@ var fieldsLater = map[string]map[string]later{
 	"mount":        {"opts_no_log": {way: "give the step `no_log: true`"}},
 	"alternatives": {"family": {way: "use `command: update-alternatives --install … --family …`"}},
 	"assemble":     {"decrypt": vaultLater},
-	"service":      {"daemonize": {way: "start it with `shell`, in a session of its own: setsid"}},
-	"lineinfile":   {"others": leaveOut},
-	"replace":      {"others": leaveOut},
+	"service": {
+		"daemonize": {way: "start it with `shell`, in a session of its own: setsid"},
+		"dropin":    {way: "write the file with `copy` or `template` in a step before, and give `daemon_reload: true`" + Translated},
+	},
+	"wait": {
+		"exit_code":       {idle: "0", way: "test it in the command: `(command); test $? -eq 1`" + Translated},
+		"allow_untracked": {way: "wait for a command: `test -z \"$(git status --porcelain)\"`" + Translated},
+	},
+	"assert": {
+		"file_sha256": {way: "use `command: {cmd: \"echo 'SUM  FILE' | sha256sum --check\"}`" + Translated},
+		"git_clean":   {way: "use `command: {cmd: 'test -z \"$(git status --porcelain)\"'}`" + Translated},
+		"git_diff":    {way: "use `command` with git diff" + Translated},
+	},
+	"lineinfile": {"others": leaveOut},
+	"replace":    {"others": leaveOut},
 	"copy": {
 		"decrypt": vaultLater,
 	},
@@ -91,18 +103,24 @@ func (d *decoder) reportLater(name string, value any, prefix string) bool {
 	return true
 }
 
+// Translated ends the way out of what moon has in other words.
+const Translated = "; moon init --from FILE translates a playbook for mooncake"
+
 // actionsLater are modules and actions of other tools that playbooks use and that moon has not, with the way out.
 var actionsLater = map[string]string{
 	"expect":     "give the answers with `stdin` of `command`, or let the user type them with `interactive: true`",
 	"subversion": "use `command: svn checkout …`",
 
 	// Of mooncake, which moon's users come from.
-	"file_replace": "use `replace`", "file_insert": "use `lineinfile`, or `blockinfile` with insertafter",
-	"file_delete_range": "use `replace` with after and before, or `blockinfile` with state: absent",
-	"file_patch_apply":  "use `command: patch FILE DIFF`", "repo_apply_patchset": "use `command: git apply FILE`",
-	"repo_search": "use `find` with contains, or `command: git grep …`", "repo_tree": "use `find`, or `command: git ls-files`",
-	"artifact_capture":  "remove it: each run keeps what its steps have changed and printed, and moon show prints it",
-	"artifact_validate": "write an `assert`, or compare with a saved plan: moon run --plan FILE --exact",
+	"file_replace":        "use `replace`" + Translated,
+	"file_insert":         "use `lineinfile`, or `replace` with a group" + Translated,
+	"file_delete_range":   "use `replace` with a pattern over lines" + Translated,
+	"file_patch_apply":    "use `command: patch FILE DIFF`" + Translated,
+	"repo_apply_patchset": "use `command: git apply FILE`" + Translated,
+	"repo_search":         "use `find` with contains, or `command: git grep …`",
+	"repo_tree":           "use `find`, or `command: git ls-files`",
+	"artifact_capture":    "use `block`: each run keeps what its steps have changed and printed, and moon show prints it" + Translated,
+	"artifact_validate":   "write an `assert`, or compare with a saved plan: moon run --plan FILE --exact",
 }
 
 // ForWindows reports whether a module is one for Windows hosts, by its name.

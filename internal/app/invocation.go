@@ -17,6 +17,7 @@ import (
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/secret"
+	"moon/secret/program"
 )
 
 // Invocation is one call of moon: what it reads and writes, and what the process has only once.
@@ -29,6 +30,7 @@ type Invocation struct {
 	Secrets  *secret.Set
 	Hosts    *connections
 	Asker    *process.Asker
+	Programs *program.Asked // for secrets
 	Python   *python.Pools
 	Values   *PluginValues
 	Terminal *terminal
@@ -55,6 +57,7 @@ func NewInvocation(in io.Reader, out, err io.Writer, version, build, undo string
 	call.Hosts = &connections{call: call}
 	call.Asker = &process.Asker{Waiting: call.sayWaiting}
 	call.Values = &PluginValues{Moon: version, Asker: call.Asker}
+	call.Programs = &program.Asked{Run: call.Asker.Words}
 	call.Session.Ask = call.Asker.Run
 	return call
 }

@@ -16,6 +16,7 @@ import (
 	"moon/exec/remote"
 	"moon/internal/app"
 	"moon/internal/build"
+	"moon/internal/cli/completing"
 	"moon/internal/cli/editing"
 	"moon/internal/cli/formatting"
 	"moon/internal/cli/installing"
@@ -85,7 +86,8 @@ type cli struct {
 
 	ProgramTimeout time.Duration `default:"30s" placeholder:"TIME" help:"Time limit for programs that moon runs while planning: inventories, passwords, plugins (30s)."`
 
-	Agent agentCmd `cmd:"" group:"cmd-other" hidden:"" help:"Run steps as another user (internal)."`
+	Agent    agentCmd            `cmd:"" group:"cmd-other" hidden:"" help:"Run steps as another user (internal)."`
+	Complete completing.Complete `cmd:"" group:"cmd-other" hidden:"" help:"Print what may follow in a call (for shells)."`
 }
 
 // options are those of the command line, and more.
@@ -186,7 +188,7 @@ func grammarFor(args []string) reflect.Value {
 			case list:
 				f.Type = reflect.TypeFor[struct{}]()
 			case strings.ToLower(f.Name) != args[0],
-				f.Type == reflect.TypeFor[manual.Completion](), f.Type == reflect.TypeFor[manual.Pages]():
+				f.Type == reflect.TypeFor[manual.Completion](), f.Type == reflect.TypeFor[manual.Pages](), f.Type == reflect.TypeFor[completing.Complete]():
 				continue
 			}
 			called = true

@@ -170,7 +170,7 @@ func thisMachine(call *app.Invocation, passwords app.VaultPasswords) (plan.Optio
 		o.User = u.Username
 	}
 	o.Secrets = call.Secrets
-	o.Outside.Pipe, o.Outside.Fetch = call.Asker.Pipe, action.Fetch
+	o.Outside.Pipe, o.Outside.Fetch, o.Outside.Secret = call.Asker.Pipe, action.Fetch, call.Programs.Text
 	o.Outside.Plugin = call.Values.Ask
 	o.Outside.Python, o.Asked = app.AskPython(call.Python), called.NewAsked(nil)
 	o.Outside.Exports = (&app.Importer{Call: call}).Exports

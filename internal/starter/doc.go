@@ -3,7 +3,7 @@
 //
 //	nothing ───────▶ Project ─┐
 //	Makefile ──FromMakefile──▶├──▶ files ──Write──▶ a directory, in which nothing is overwritten
-//	script ────FromScript────▶┘
+//	script ────FromScript────▶┘           a playbook for mooncake ──mooncake.From──▶ one for moon
 //
 // What it makes is planned without a warning. Of a Makefile or a script it takes what it can say in steps, and leaves the rest to make and
 // to the shell.

@@ -8,6 +8,7 @@ import (
 	"moon/plan/eval/jinja"
 	"moon/plan/eval/lookups"
 	"moon/plan/eval/value"
+	"moon/secret/program"
 )
 
 // functionsOfSteps and functionsOfPlays are what a template may call by name; plays have those of steps, too. Filled by init: dict and
@@ -25,6 +26,7 @@ func init() {
 		"dict":      {params: jinja.Takes("..."), run: dictOf},
 		"namespace": {params: jinja.Takes("..."), run: newNamespace},
 		"env":       {params: jinja.Takes("name default? secret?"), run: readEnvironment},
+		"secret":    {params: jinja.Takes("* command? format?"), run: readSecret},
 		"cycler":    {params: jinja.Takes("*"), run: newCycler},
 		"joiner":    {params: jinja.Takes("sep?"), run: func(c *call.Input) (any, error) { return &joiner{separator: c.ArgText(0, ", ")}, nil }},
 	}
@@ -126,6 +128,47 @@ func readEnvironment(c *call.Input) (any, error) {
 		Kind: value.UndefinedError, Name: "env('" + name + "')", Message: "the environment variable `" + name + "` is not set",
 		Hint: "set it, or give what to take otherwise: env('" + name + "', 'otherwise')", Offset: -1,
 	}
+}
+
+// readSecret is secret(['pass', 'show', 'db']): what a program prints when the step starts. Its words are one list, one text without a
+// shell's signs, or the arguments themselves.
+func readSecret(c *call.Input) (any, error) {
+	// At the beginning of the text, which may be written as !secret: there is no function for people to find then.
+	fail := func(message, hint string) error {
+		return &value.Error{Kind: value.Failure, Message: message, Hint: hint, Offset: 0}
+	}
+	request := program.Request{Format: c.ArgText(1, "")}
+	words := c.Rest
+	if c.Has(0) {
+		words = append([]any{c.Args[0]}, words...)
+	}
+	if len(words) == 1 {
+		if list, isList := words[0].([]any); isList {
+			words = list
+		} else if text, err := program.Words(c.Print(words[0])); err == nil {
+			words = value.ListOf(text)
+		} else {
+			return nil, fail(err.Error(), "give its words as a list: [pass, show, db]")
+		}
+	}
+	for _, w := range words {
+		request.Command = append(request.Command, c.Print(w))
+	}
+	if wrong, hint := request.Check(); wrong != "" {
+		return nil, fail(wrong, hint)
+	}
+	if c.World.Secret == nil {
+		return nil, call.Unavailable("secret")
+	}
+	v, err := c.World.Secret(c.Env, request)
+	if v, err = call.Ask("secret", request.String(), v, err); err != nil {
+		if value.IsOpen(err) {
+			return nil, err
+		}
+		return nil, fail(err.Error(), "")
+	}
+	c.Touched = true
+	return v, nil
 }
 
 func newCycler(c *call.Input) (any, error) {

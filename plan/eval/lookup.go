@@ -190,12 +190,14 @@ func (s scope) undefined(n *jinja.Variable) *value.Error {
 
 // nameHints are ways out for names that people expect to have a value.
 var nameHints = map[string]string{
-	"user_home":        "the home directory of the user is `home`",
-	"nil":              "write `none`",
-	"ansible_user":     noUser,
-	"ansible_ssh_user": noUser,
-	"ansible_port":     "no port is set: set `ansible_port` in the inventory, or write `| default(22)`",
-	"ansible_ssh_port": "no port is set: set `ansible_port` in the inventory, or write `| default(22)`",
+	"user_home":           "the home directory of the user is `home`",
+	"nil":                 "write `none`",
+	"ip_addresses_string": "write `ip_addresses | join(', ')`",
+	"dns_servers_string":  "write `dns_servers | join(', ')`",
+	"ansible_user":        noUser,
+	"ansible_ssh_user":    noUser,
+	"ansible_port":        "no port is set: set `ansible_port` in the inventory, or write `| default(22)`",
+	"ansible_ssh_port":    "no port is set: set `ansible_port` in the inventory, or write `| default(22)`",
 }
 
 const noUser = "nothing says who logs in: give `-u`, `remote_user:`, or `ansible_user` in the inventory"

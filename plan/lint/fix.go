@@ -11,21 +11,47 @@ func Fix(text string, findings []Finding) (now string, fixed int) {
 	lines := strings.Split(text, "\n")
 	var edits []Edit
 	for _, f := range findings {
-		if f.Edit != nil && f.Edit.Line >= 1 && f.Edit.Line <= len(lines) {
-			edits = append(edits, *f.Edit)
-		}
-	}
-	// From the end of each line, so that those before keep their places.
-	slices.SortFunc(edits, func(a, b Edit) int { return b.Column - a.Column })
-	for _, e := range edits {
-		line := []rune(lines[e.Line-1])
-		old := []rune(e.Old)
-		from := e.Column - 1
-		if from < 0 || from+len(old) > len(line) || string(line[from:from+len(old)]) != e.Old {
+		if f.Edit == nil || !fits(lines, f.Edit) {
 			continue
 		}
-		lines[e.Line-1] = string(line[:from]) + e.New + string(line[from+len(old):])
 		fixed++
+		for e := f.Edit; e != nil; e = e.Also {
+			edits = append(edits, *e)
+		}
 	}
-	return strings.Join(lines, "\n"), fixed
+	// From the end of each line, so that those before keep their places; a line that is moved goes last of all.
+	slices.SortStableFunc(edits, func(a, b Edit) int { return b.Column - a.Column })
+	dropped := map[int]bool{}
+	for _, e := range edits {
+		line := []rune(lines[e.Line-1])
+		from := e.Column - 1
+		switch {
+		case e.Drop:
+			dropped[e.Line-1] = true
+		case fits(lines, &Edit{Line: e.Line, Column: e.Column, Old: e.Old}):
+			lines[e.Line-1] = string(line[:from]) + e.New + string(line[from+len([]rune(e.Old)):])
+		}
+	}
+	kept := lines[:0]
+	for i, line := range lines {
+		if !dropped[i] {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n"), fixed
+}
+
+// fits reports whether the texts of an edit are where it says.
+func fits(lines []string, e *Edit) bool {
+	for ; e != nil; e = e.Also {
+		if e.Line < 1 || e.Line > len(lines) {
+			return false
+		}
+		line, old := []rune(lines[e.Line-1]), []rune(e.Old)
+		from := e.Column - 1
+		if from < 0 || from+len(old) > len(line) || string(line[from:from+len(old)]) != e.Old {
+			return false
+		}
+	}
+	return true
 }

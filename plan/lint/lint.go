@@ -18,10 +18,12 @@ import (
 
 // Rule is something that is looked for.
 type Rule struct {
-	ID    string
-	About string
-	Fixes bool // moon can fix it
+	ID       string
+	About    string
+	Fixes    bool // moon can fix it
+	Optional bool // it is looked for only if it is asked for
 
+	play      func(r *report, pl *playbook.Play)
 	task      func(r *report, t *playbook.Task)
 	condition func(r *report, v playbook.Value)
 	template  func(r *report, v playbook.Value)
@@ -39,6 +41,13 @@ type Finding struct {
 type Edit struct {
 	Line, Column int // of the text, from 1, in characters
 	Old, New     string
+	Drop         bool  // the line as well
+	Also         *Edit // made with it, or neither
+}
+
+// replacing is the edit that puts a text in the place of another.
+func replacing(pos diag.Pos, old, with string) *Edit {
+	return &Edit{Line: pos.Line, Column: pos.Column, Old: old, New: with}
 }
 
 // Result is what was found in a playbook and in all that it names.
@@ -109,6 +118,11 @@ type report struct {
 func (v *visitor) VisitPlay(pl *playbook.Play, _ walk.Place) {
 	v.plays, v.any, v.task = true, true, nil
 	v.free = pl.Strategy.Text() == "free"
+	for _, rule := range v.rules {
+		if rule.play != nil {
+			rule.play(&report{v, rule.ID}, pl)
+		}
+	}
 }
 
 // VisitTask has the rules look at a task.
@@ -176,7 +190,21 @@ func excused(line, rule string) bool {
 		return false
 	}
 	names := strings.FieldsFunc(after, func(r rune) bool { return r == ' ' || r == ',' || r == ':' })
-	return len(names) == 0 || slices.Contains(names, rule)
+	for _, name := range names {
+		// As ansible-lint names them: with what was found in brackets.
+		kind, _, _ := strings.Cut(name, "[")
+		if name == rule || otherNames[name] == rule || otherNames[kind] == rule || kind == rule {
+			return true
+		}
+	}
+	return len(names) == 0
+}
+
+// otherNames are what ansible-lint calls the rules that have another name here.
+var otherNames = map[string]string{
+	"name[missing]": "name-missing", "latest[git]": "git-latest", "yaml[truthy]": "truthy", "jinja[spacing]": "jinja-spacing",
+	"run-once[task]": "run-once-free", "command-instead-of-shell": "shell-without-need", "deprecated-module": "deprecated",
+	"deprecated-local-action": "deprecated",
 }
 
 // argument is an argument of a task's action as written, or a key next to it.

@@ -23,7 +23,8 @@ func run(t *testing.T, task string, steps bool) (ids []string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	found := lint.Run(plan.Options{Path: path, Dir: dir, Home: dir}, lint.Rules())
+	rules := slices.DeleteFunc(lint.Rules(), func(r lint.Rule) bool { return r.Optional && !strings.Contains(task, "# with "+r.ID) })
+	found := lint.Run(plan.Options{Path: path, Dir: dir, Home: dir}, rules)
 	if len(found.Problems) > 0 || found.Errors > 0 {
 		t.Fatalf("%s: %v, %d errors", text, found.Problems, found.Errors)
 	}
@@ -61,7 +62,7 @@ func TestRules(t *testing.T) {
 		{"debug: {msg: a}\nname: a", false, "key-order"},
 		{"id: a\nname: a\nprint: a", true, ""},
 		{"name: " + strings.Repeat("a", 101) + "\ndebug: {msg: a}", false, "name-length"},
-		{"name: a\napt: name=x state=latest", false, "package-latest"},
+		{"name: a\napt: name=x state=latest", false, "no-free-form package-latest"},
 		{"name: a\napt: {name: x, state: present}", false, ""},
 		{"name: a\ncopy: {content: a, dest: /b}", false, "risky-file-permissions"},
 		{"name: a\ncopy: {content: a, dest: /b, mode: '0644'}", false, ""},
@@ -81,6 +82,29 @@ func TestRules(t *testing.T) {
 		{"name: a\nfail: {msg: x}\nignore_errors: true\nregister: r", false, ""},
 		{"name: a\nlocal_action: ping", false, "deprecated"},
 		{"name: a # noqa: git-latest\ngit: {repo: /x, dest: /y}", false, ""},
+		{"name: a # noqa: latest[git]\ngit: {repo: /x, dest: /y}", false, ""},
+		{"name: a # with fqcn\ndebug: {msg: a}", false, "fqcn"},
+		{"name: a # with fqcn\nansible.builtin.debug: {msg: a}", false, ""},
+		{"name: a # with fqcn noqa\ncommunity.general.ini_file: {path: /a, section: b, mode: '0644'}", false, ""},
+		{"print: a # with fqcn", true, ""},
+		{"name: a # noqa: fqcn[action-core] with fqcn\ndebug: {msg: a}", false, ""},
+		{"name: a\nfile: path=/a state=absent", false, "no-free-form"},
+		{"name: a\nshell: uptime | cat chdir=/tmp\nchanged_when: false", false, ""},
+		{"name: a\nservice: {name: x, enabled: yes}", false, "truthy"},
+		{"service: {name: x, enabled: yes}\nbecome: On", true, "truthy truthy"},
+		{"name: a\ndebug: {msg: 'yes'}", false, ""},
+		{"name: a\nblock:\n  - name: b\n    service: {name: x, enabled: no}", false, "truthy"},
+		{"name: a\nfile: {path: /a, state: touch, mode: 0644}", false, "risky-octal"},
+		{"name: a\nfile: {path: /a, state: touch, mode: 'u+x'}", false, ""},
+		{"name: a\ncommand: x\nchanged_when: false\nregister: Result", false, "var-naming"},
+		{"name: a\nset_fact: {fooBar: 1, cacheable: true}", false, "var-naming"},
+		{"name: a\ndebug: {msg: a}\nvars: {FOO: 1, foo_1: 2}", false, "var-naming"},
+		{"name: a\ndebug: {msg: a}\nbecome_user: x", false, "partial-become"},
+		{"name: a\ndebug: {msg: a}\nbecome: true\nbecome_user: x", false, ""},
+		{"name: a\nuser: {name: '{{ item.name }}', password: '{{ item.password }}'}\nloop: []", false, "no-log-password"},
+		{"name: a\nuser: {name: '{{ item.name }}', password: '{{ item.password }}'}\nloop: []\nno_log: true", false, ""},
+		{"name: a\ncommand: LANG=C ls\nchanged_when: false", false, "inline-env-var"},
+		{"name: a\ncommand: chdir=/tmp ls\nchanged_when: false", false, ""},
 		{"name: a # noqa: other\ngit: {repo: /x, dest: /y}", false, "git-latest"},
 	} {
 		if got := strings.Join(run(t, test.task, test.steps), " "); got != test.want {
@@ -99,5 +123,60 @@ func TestFix(t *testing.T) {
 	})
 	if want := "ä: {{ x }} {{ y }}\nb: {{z}}\n"; got != want || n != 2 {
 		t.Errorf("%q, %d", got, n)
+	}
+}
+
+// TestFixes fixes playbooks: what is left has nothing to fix, and the texts are those that were wanted.
+func TestFixes(t *testing.T) {
+	const was = `- hosts: localhost
+  tasks:
+    - apt: name=x state=present update_cache=yes
+      become: yes
+      name: the packages  # of x
+      register: r
+    - file:
+        path: /a
+        mode: 0644
+        state: touch
+      name: "a file"
+
+    - name: several lines
+      debug:
+        msg: "{{x}}"
+    - debug: {msg: a}
+      name: >
+        folded
+`
+	const want = `- hosts: localhost
+  tasks:
+    - name: the packages  # of x
+      ansible.builtin.apt: {name: x, state: present, update_cache: "yes"}
+      become: true
+      register: r
+    - name: "a file"
+      ansible.builtin.file:
+        path: /a
+        mode: "0644"
+        state: touch
+
+    - name: several lines
+      ansible.builtin.debug:
+        msg: "{{ x }}"
+    - ansible.builtin.debug: {msg: a}
+      name: >
+        folded
+`
+	dir := t.TempDir()
+	path := filepath.Join(dir, "site.yml")
+	text := was
+	for range 2 {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		found := lint.Run(plan.Options{Path: path, Dir: dir, Home: dir}, lint.Rules())
+		text, _ = lint.Fix(text, found.Findings)
+	}
+	if text != want {
+		t.Errorf("%s", text)
 	}
 }

@@ -32,7 +32,7 @@ func checkTemplateSpacing(r *report, v playbook.Value) {
 		}
 		if old := text[m[0]:m[1]]; old != want {
 			pos := v.PosAt(m[0])
-			r.add(pos, len(old), &Edit{pos.Line, pos.Column, old, want}, "write "+want, "a template has one space inside its braces")
+			r.add(pos, len(old), replacing(pos, old, want), "write "+want, "a template has one space inside its braces")
 		}
 	}
 }

@@ -3,7 +3,8 @@ package lint
 // Rules are all that there are, by their ids.
 func Rules() []Rule {
 	return []Rule{
-		changedWhen, commandInstead, deprecated, gitVersion, ignoredErrors, shellCharacters, templateSpacing, keyOrder, latest, literalCompare,
-		nameLength, handlerInstead, permissions, runOnceFree, shellInstead, templateInWhen, unnamed,
+		changedWhen, commandInstead, deprecated, fullNames, gitVersion, ignoredErrors, inlineEnvironment, shellCharacters, templateSpacing, keyOrder,
+		latest, literalCompare, loggedPassword, nameLength, handlerInstead, octal, pairs, partialBecome, permissions, runOnceFree, shellInstead,
+		templateInWhen, truthy, unnamed, varNaming,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"moon/internal/diag"
+	"moon/plan/playbook/asking"
 	"moon/plan/playbook/node"
 	"moon/plan/playbook/placed"
 )
@@ -333,6 +334,9 @@ func (c *checker) checkTag(n *node.Node) {
 	case "!vault":
 		c.decryptValue(n)
 		return
+	case asking.Tag:
+		asking.Rewrite(n, c.failAt)
+		return
 	case "!unsafe":
 		// The tag itself is taken off, so that the value has the type that it is written as.
 		n.Tag = map[node.Kind]node.Tag{node.Scalar: node.Str, node.List: node.Seq, node.Map: node.Mapping}[n.Kind]
@@ -348,14 +352,10 @@ func (c *checker) checkTag(n *node.Node) {
 
 // decryptValue puts the text of an encrypted value in its place.
 func (c *checker) decryptValue(n *node.Node) {
-	at := diag.Pos{File: c.f.Name, Line: n.Line(), Column: n.Column()}
-	width := len("!vault")
+	at, width := diag.Pos{File: c.f.Name, Line: n.Line(), Column: n.Column()}, len("!vault")
 	switch {
 	case n.Kind != node.Scalar:
-		c.ds.Add(diag.Diagnostic{
-			Pos: at, Width: width, Message: "`!vault` is for text",
-			Hint: "encrypt the values one by one, or the whole file",
-		})
+		c.ds.Add(diag.Diagnostic{Pos: at, Width: width, Message: "`!vault` is for text", Hint: "encrypt the values one by one, or the whole file"})
 		return
 	// An alias leads to the same node, which is decrypted once.
 	case c.f.Decrypt == nil || n.Has(node.Encrypted):

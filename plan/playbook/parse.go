@@ -169,6 +169,7 @@ func (p *parser) readDocument(pb *Playbook, root Value) {
 				hint = fmt.Sprintf("`%s` belongs to a step: put `- ` in front of it, or the steps under `steps:`", k)
 				found = true
 			}
+			hint = cmp.Or(hint, "variables are under `vars:`, or in a file of their own that `vars_files:` or --vars-file names")
 			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), hint, "unknown key `%s` of a playbook", e.Key)
 			// A misspelt `steps` is one mistake; that there are no steps is not said as well.
 			found = found || strings.Contains(hint, "`steps`")
@@ -508,7 +509,7 @@ func (p *parser) unknownTaskKey(t *Task, e Entry) {
 var otherNames = map[string]string{
 	"retry": "retries", "attempts": "retries", "max_retries": "retries", "retry_interval": "retry_delay", "retries_delay": "retry_delay",
 	"if": "when", "only_if": "onlyif", "not_if": "unless", "condition": "when", "foreach": "loop", "for_each": "loop", "items": "loop",
-	"with": "loop", "with_list": "loop",
+	"with": "loop", "with_list": "loop", "loop_var": "loop_control", "index_var": "loop_control",
 	"depends_on": "needs", "depends": "needs", "requires": "needs", "finally": "always", "on_error": "rescue", "on_failure": "rescue",
 	"catch":             "rescue",
 	"continue_on_error": "ignore_errors", "continue-on-error": "ignore_errors", "ignore_failure": "ignore_errors",
@@ -522,8 +523,7 @@ var otherNames = map[string]string{
 // hintInSteps is the hint at a key that belongs into a preset, or to a play.
 func hintInSteps(key string, t *Task) string {
 	ofPreset := slices.ContainsFunc(t.Keys, func(e Entry) bool { return e.Key == "preset" })
-	switch {
-	case key == "with" && ofPreset:
+	if key == "with" && ofPreset {
 		return "parameters are inside of `preset:`, as in `preset: {name: nginx, with: {port: 80}}`"
 	}
 	return ""

@@ -22,6 +22,7 @@ type Lint struct {
 	Playbooks []string `arg:"" optional:"" name:"playbook" help:"The playbooks, with all that they name; default moon.yml or playbook.yml."`
 	Only      []string `sep:"," placeholder:"RULE" help:"Only these rules."`
 	Skip      []string `sep:"," placeholder:"RULE" help:"Not these rules."`
+	With      []string `sep:"," placeholder:"RULE" help:"Also these rules, which are not looked for otherwise, such as fqcn."`
 	Fix       bool     `env:"-" help:"Fix what can be fixed without changing what a playbook does."`
 	List      bool     `env:"-" help:"List the rules."`
 	Format    string   `enum:"text,json,github,sarif" default:"text" help:"text, json, github (annotations) or sarif (for code scanning)."`
@@ -118,7 +119,7 @@ func (c *Lint) rules() (rules []lint.Rule, err error) {
 	for _, r := range lint.Rules() {
 		ids = append(ids, r.ID)
 	}
-	for _, id := range slices.Concat(c.Only, c.Skip) {
+	for _, id := range slices.Concat(c.Only, c.Skip, c.With) {
 		if !slices.Contains(ids, id) {
 			hint := "moon lint --list lists the rules"
 			if meant := suggest.DidYouMean(id, ids); meant != "" {
@@ -128,7 +129,8 @@ func (c *Lint) rules() (rules []lint.Rule, err error) {
 		}
 	}
 	for _, r := range lint.Rules() {
-		if (len(c.Only) == 0 || slices.Contains(c.Only, r.ID)) && !slices.Contains(c.Skip, r.ID) {
+		asked := slices.Contains(c.Only, r.ID) || slices.Contains(c.With, r.ID) || len(c.Only) == 0 && (c.List || !r.Optional)
+		if asked && !slices.Contains(c.Skip, r.ID) {
 			rules = append(rules, r)
 		}
 	}
@@ -142,6 +144,9 @@ func list(call *app.Invocation, rules []lint.Rule) error {
 		fixes := ""
 		if r.Fixes {
 			fixes = "  (--fix)"
+		}
+		if r.Optional {
+			fixes += "  (--with " + r.ID + ")"
 		}
 		fmt.Fprintf(t, "%s\t%s%s\n", r.ID, r.About, fixes)
 	}

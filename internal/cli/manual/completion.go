@@ -1,9 +1,7 @@
 package manual
 
 import (
-	"fmt"
 	"io"
-	"strings"
 
 	"moon/internal/app"
 
@@ -25,10 +23,7 @@ func (Completion) Help() string {
 }
 
 // Run prints the script.
-func (c *Completion) Run(call *app.Invocation, ctx *kong.Context) error {
-	write := map[string]func(*kong.Node) string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[c.Shell]
-	return printTo(call.Out, write(ctx.Model.Node))
-}
+func (c *Completion) Run(call *app.Invocation) error { return printTo(call.Out, scripts[c.Shell]) }
 
 func printTo(w io.Writer, text string) error {
 	_, err := io.WriteString(w, text)
@@ -52,86 +47,60 @@ func commands(root *kong.Node) (list []*kong.Node) {
 	return list
 }
 
-func names(root *kong.Node) string {
-	var words []string
-	for _, n := range commands(root) {
-		words = append(words, n.Name)
-	}
-	return strings.Join(words, " ")
+// scripts have moon say what may follow (moon complete), so that they are the same for all of its versions. The program is the one that is
+// typed. Of what it prints, the first line says whether names of files may follow as well.
+var scripts = map[string]string{
+	"bash": `# bash completion for moon
+_moon() {
+  local cur=${COMP_WORDS[COMP_CWORD]} line
+  local -a out=()
+  COMPREPLY=()
+  while IFS= read -r line; do out+=("$line"); done < <("${COMP_WORDS[0]}" complete bash -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  [ "$cur" = = ] && cur=
+  case ${out[0]:-files} in
+  files) compopt -o filenames; while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$cur");;
+  dirs) compopt -o filenames; while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -d -- "$cur");;
+  esac
+  for line in "${out[@]:1}"; do
+    line=${line%%$'\t'*}
+    [[ ${out[0]} = words && $line = *[!A-Za-z0-9_./:,=@%+-]* ]] && printf -v line %q "$line"
+    COMPREPLY+=("$line")
+  done
 }
-
-// bashCompletion completes commands, flags, the words of a flag that takes one of a few, and files for the rest.
-func bashCompletion(root *kong.Node) string {
-	var b strings.Builder
-	b.WriteString("# bash completion for moon\n_moon() {\n  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} cmd=${COMP_WORDS[1]}\n")
-	fmt.Fprintf(&b, "  if [ \"$COMP_CWORD\" -eq 1 ]; then COMPREPLY=($(compgen -W %q -- \"$cur\")); return; fi\n", names(root))
-	b.WriteString("  case $cmd in\n")
-	for _, n := range commands(root) {
-		var flags []string
-		fmt.Fprintf(&b, "  %s)\n    case $prev in\n", n.Name)
-		for _, f := range flagsOf(n) {
-			flags = append(flags, "--"+f.Name)
-			if f.Enum != "" {
-				fmt.Fprintf(&b, "    --%s) COMPREPLY=($(compgen -W %q -- \"$cur\")); return;;\n", f.Name,
-					strings.ReplaceAll(f.Enum, ",", " "))
-			}
-		}
-		fmt.Fprintf(&b, "    esac\n    case $cur in -*) COMPREPLY=($(compgen -W %q -- \"$cur\")); return;; esac;;\n",
-			strings.Join(flags, " "))
-	}
-	b.WriteString("  esac\n  COMPREPLY=($(compgen -f -- \"$cur\"))\n}\ncomplete -o filenames -F _moon moon\n")
-	return b.String()
+complete -F _moon moon
+`,
+	"zsh": `#compdef moon
+_moon() {
+  local -a out values shown
+  local line
+  out=("${(@f)$("${words[1]}" complete zsh -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+  [[ $PREFIX == --*=* ]] && compset -P '*='
+  for line in "${(@)out[2,-1]}"; do
+    values+=("${line%%$'\t'*}")
+    shown+=("${line/$'\t'/  -- }")
+  done
+  (( $#values )) && compadd -l -d shown -a values
+  case ${out[1]:-files} in
+  files) _files;;
+  dirs) _files -/;;
+  esac
 }
-
-// zshQuote makes a text safe inside a single-quoted _arguments specification.
-var zshQuote = strings.NewReplacer("'", `'\''`, "[", `\[`, "]", `\]`, ":", `\:`)
-
-func zshCompletion(root *kong.Node) string {
-	var b strings.Builder
-	b.WriteString("#compdef moon\n_moon() {\n  local -a commands\n  commands=(\n")
-	for _, n := range commands(root) {
-		fmt.Fprintf(&b, "    '%s:%s'\n", n.Name, zshQuote.Replace(n.Help))
-	}
-	b.WriteString("  )\n  if (( CURRENT == 2 )); then _describe command commands; return; fi\n  case $words[2] in\n")
-	for _, n := range commands(root) {
-		fmt.Fprintf(&b, "  %s) shift words; (( CURRENT-- )); _arguments \\\n", n.Name)
-		for _, f := range flagsOf(n) {
-			fmt.Fprintf(&b, "    '--%s[%s]%s' \\\n", f.Name, zshQuote.Replace(f.Help), zshValue(f))
-		}
-		b.WriteString("    '*:file:_files';;\n")
-	}
-	b.WriteString("  esac\n}\n_moon \"$@\"\n")
-	return b.String()
-}
-
-func zshValue(f *kong.Flag) string {
-	switch {
-	case f.IsBool():
-		return ""
-	case f.Enum != "":
-		return ":" + f.Name + ":(" + strings.ReplaceAll(f.Enum, ",", " ") + ")"
-	}
-	return ":" + f.Name + ":_files"
-}
-
-func fishCompletion(root *kong.Node) string {
-	var b strings.Builder
-	b.WriteString("# fish completion for moon\n")
-	quote := func(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'" }
-	for _, n := range commands(root) {
-		fmt.Fprintf(&b, "complete -c moon -n __fish_use_subcommand -f -a %s -d %s\n", n.Name, quote(n.Help))
-		for _, f := range flagsOf(n) {
-			fmt.Fprintf(&b, "complete -c moon -n '__fish_seen_subcommand_from %s' -l %s -d %s", n.Name, f.Name, quote(f.Help))
-			if f.Short != 0 {
-				fmt.Fprintf(&b, " -s %c", f.Short)
-			}
-			if f.Enum != "" {
-				fmt.Fprintf(&b, " -x -a %s", quote(strings.ReplaceAll(f.Enum, ",", " ")))
-			} else if !f.IsBool() {
-				b.WriteString(" -r")
-			}
-			b.WriteByte('\n')
-		}
-	}
-	return b.String()
+if [ "$funcstack[1]" = _moon ]; then _moon "$@"; else compdef _moon moon; fi
+`,
+	"fish": `# fish completion for moon
+function __moon_complete
+  set -l words (commandline -opc) (commandline -ct)
+  set -l out ($words[1] complete fish -- $words[2..-1] 2>/dev/null)
+  if set -q out[2]
+    printf '%s\n' $out[2..-1]
+  end
+  switch "$out[1]"
+    case files ''
+      __fish_complete_path (commandline -ct)
+    case dirs
+      __fish_complete_directories (commandline -ct)
+  end
+end
+complete -c moon -f -a '(__moon_complete)'
+`,
 }

@@ -9,20 +9,21 @@ import (
 	"moon/internal/app"
 	"moon/internal/pattern"
 	"moon/internal/starter"
+	"moon/internal/starter/mooncake"
 	"moon/internal/termtext"
 )
 
 // Init is moon init.
 type Init struct {
 	Dir  string `arg:"" optional:"" default:"." help:"The directory, which is made if it is not there; default this one."`
-	From string `type:"path" placeholder:"FILE" help:"Make the playbook of a Makefile or a shell script."`
+	From string `type:"path" placeholder:"FILE" help:"Make the playbook of a Makefile, a shell script or a playbook for mooncake."`
 	Bare bool   `help:"Only the playbook: no files for git, CI and containers."`
 }
 
 // Help is the longer help of the command.
 func (Init) Help() string {
 	return `Writes moon.yml, a first playbook with comments, and files for git, GitHub Actions and development containers. With --from the playbook has
-the targets of a Makefile as steps, or the paragraphs of a shell script. Files that exist are never overwritten.
+the targets of a Makefile as steps, or the paragraphs of a shell script, or is a playbook for mooncake in moon's words. Files that exist are never overwritten.
 
   moon init
   moon init --from Makefile --bare
@@ -55,6 +56,9 @@ func translate(path string) (string, error) {
 	name, make := filepath.Base(path), starter.FromScript
 	if lower := strings.ToLower(name); strings.HasSuffix(lower, "makefile") || filepath.Ext(lower) == ".mk" {
 		make = starter.FromMakefile
+	}
+	if ext := filepath.Ext(name); ext == ".yml" || ext == ".yaml" {
+		make = mooncake.From
 	}
 	playbook, err := make(name, string(text))
 	if err != nil {

@@ -48,7 +48,7 @@ const (
 //	conditions      lines `condition → true`
 var fences = []string{
 	"yaml", "yaml examples", "yaml example", "text plan", "text error", "text run", "jinja", "conditions", "sh",
-	"console",
+	"console", "json",
 }
 
 // fence is a fenced block of a page.
@@ -93,7 +93,11 @@ func readFences(t *testing.T, page string, lines []string) []fence {
 
 // TestDocsExamples plans every playbook of the pages and compares what they show.
 func TestDocsExamples(t *testing.T) {
-	for _, page := range []string{playbookPage, templatesPage, runningPage, actionsPage, secretsPage, playsPage} {
+	howto, err := filepath.Glob("docs/howto/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(howto, playbookPage, templatesPage, runningPage, actionsPage, secretsPage, playsPage) {
 		lines := fakes.ReadLines(t, page)
 		fences := readFences(t, page, lines)
 		var examples string
@@ -246,7 +250,7 @@ func ran(t *testing.T, f fence) string {
 	if err != nil {
 		t.Errorf("line %d: %v\n%s", f.line, err, out)
 	}
-	return fakes.Steady(string(out))
+	return fakes.Steady(strings.ReplaceAll(string(out), home, "/home/ada"))
 }
 
 // asked plans the variables of the page with a step for each line of a fence, and returns the lines' left sides and the
@@ -342,7 +346,15 @@ func TestDocsLinks(t *testing.T) {
 		}
 		return all
 	}
-	for _, page := range []string{playbookPage, templatesPage, runningPage, "docs/plan.md", "docs/events.md", "docs/releases.md", "README.md", "CONTRIBUTING.md"} {
+	pages := []string{"README.md", "CONTRIBUTING.md"}
+	for _, pattern := range []string{"docs/*.md", "docs/howto/*.md"} {
+		some, err := filepath.Glob(pattern)
+		if err != nil || len(some) == 0 {
+			t.Fatal(pattern, err)
+		}
+		pages = append(pages, some...)
+	}
+	for _, page := range pages {
 		for _, m := range pageLink.FindAllStringSubmatch(strings.Join(fakes.ReadLines(t, page), "\n"), -1) {
 			file, anchor, _ := strings.Cut(m[1], "#")
 			if strings.Contains(file, "://") {
@@ -356,6 +368,25 @@ func TestDocsLinks(t *testing.T) {
 				t.Errorf("%s links to %s: %v", page, m[1], err)
 			} else if anchor != "" && !slices.Contains(anchors(target), anchor) {
 				t.Errorf("%s links to %s: there is no such headline", page, m[1])
+			}
+		}
+	}
+}
+
+// TestSite holds that the site has every page in its menu.
+func TestSite(t *testing.T) {
+	menu, err := os.ReadFile("mkdocs.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pattern := range []string{"docs/*.md", "docs/howto/*.md"} {
+		pages, err := filepath.Glob(pattern)
+		if err != nil || len(pages) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, page := range pages {
+			if name := strings.TrimPrefix(page, "docs/"); !regexp.MustCompile(`[\[ ]` + regexp.QuoteMeta(name) + `[\],\n]`).Match(menu) {
+				t.Errorf("mkdocs.yml does not have %s", name)
 			}
 		}
 	}

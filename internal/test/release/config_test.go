@@ -262,7 +262,7 @@ func TestCompletions(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		out, err := exec.CommandContext(t.Context(), "moon", "completion", shell).Output()
-		if err != nil || !strings.Contains(string(out), "version") {
+		if err != nil || !strings.Contains(string(out), "complete "+shell) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		if _, err := exec.LookPath(shell); err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"moon/plan/eval/value"
+	"moon/secret/program"
 )
 
 // World is what lookups reach for, of the place that env stands for. What is nil is refused. A function that cannot say
@@ -26,6 +27,8 @@ type World struct {
 	// Run gives the output of a shell command on this machine, Get the body at a URL.
 	Run func(env value.Env, command string) (string, error)
 	Get func(env value.Env, url string) (string, error)
+	// Secret gives what a program prints, which is secret.
+	Secret func(env value.Env, request program.Request) (any, error)
 	// Chance gives a number that is another one each time.
 	Chance func(env value.Env) (uint64, error)
 	// Now is the time.
@@ -44,6 +47,8 @@ func Ask[T any](name, term string, answer T, err error) (T, error) {
 	if errors.Is(err, ErrLater) {
 		what := "lookup('" + name + "', '" + term + "')"
 		switch name {
+		case "secret":
+			what = "the secret of `" + term + "`"
 		case "now":
 			what = "now()"
 		case "chance":

@@ -17,13 +17,14 @@ func (e *Error) Error() string { return e.Message }
 // Misspelt is the error for an unknown filter, test, function or tag.
 func Misspelt(kind, name string, known []string) *Error {
 	hint := suggest.DidYouMean(name, known)
-	if way, ok := otherFilters[name]; ok && kind == "filter" {
+	if way, ok := otherNames[kind+" "+name]; ok {
 		hint = way
 	}
 	return &Error{Message: "unknown " + kind + " `" + name + "`", Hint: hint, Offset: -1, Lacking: true}
 }
 
-// otherFilters are filters of other tools, with what to write.
-var otherFilters = map[string]string{
-	"ljust": "write `'%-20s' | format(x)`", "rjust": "write `'%20s' | format(x)`",
+// otherNames are filters and functions of other tools, with what to write.
+var otherNames = map[string]string{
+	"filter ljust": "write `'%-20s' | format(x)`", "filter rjust": "write `'%20s' | format(x)`",
+	"function lookup_env": "write `env('NAME')`",
 }

@@ -451,6 +451,10 @@ func (c *Compiler) once(args []plan.Arg, a *spec.Action, chain []string) []plan.
 			Pos: g.Value.Pos(), Chain: chain, Hint: "give it once",
 			Message: fmt.Sprintf("`%s` and `%s` are the same argument of `%s`", first.Key, g.Key, a.Name),
 		}
+		// Elsewhere the unit is the text of its file.
+		if a.Name == "service" && g.Value.Kind() == playbook.Map {
+			d.Hint = "its file is written by a step before, with `copy` or `template`" + spec.Translated
+		}
 		if g.Field != nil && first.Key != g.Key && c.plan.Dialect.Rules().OverHosts {
 			rank := func(key string) int { return slices.Index(g.Field.Aliases, key) } // the name itself comes before them
 			if rank(g.Key) > rank(first.Key) {

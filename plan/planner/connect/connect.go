@@ -162,7 +162,11 @@ func (c *Connector) ConnectionTo(at Place, m *vars.Machine, e *plan.Env, r *plan
 			conn.Steers = program + " in `" + vars.ExecutableNames[0] + "` of " + m.Name
 		}
 	}
-	if password := value("", vars.PasswordNames...); password != "" {
+	password, asked := c.askedPassword(at, m, e, r, conn)
+	if !asked {
+		password = value("", vars.PasswordNames...)
+	}
+	if password != "" {
 		// Known as a secret before anything is shown that may hold it.
 		c.secrets.Add("ansible_password", password)
 		conn.Password = password

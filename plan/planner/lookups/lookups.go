@@ -18,6 +18,7 @@ import (
 	"moon/plan/eval/value"
 	"moon/plan/planner/library"
 	"moon/plan/source"
+	"moon/secret/program"
 )
 
 // Lookups answers the lookups of a playbook.
@@ -134,6 +135,18 @@ func (l *Lookups) World() call.World {
 			}
 			return planned.Basis.O.Outside.Fetch(url)
 		},
+		Secret: func(at value.Env, request program.Request) (any, error) {
+			e, ok := call.Base(at).(*plan.Env)
+			executes := ok && e.Executes != nil
+			if planned.Basis.O.Outside.Secret == nil || !executes && (!Running(at) || e.Unapproved) {
+				return nil, call.ErrLater
+			}
+			v, err := l.askProgram(request)
+			if err != nil && executes {
+				*e.Executes = err
+			}
+			return v, err
+		},
 		Version: l.library.CollectionVersion,
 		Now: func(at value.Env) (time.Time, error) {
 			if !Running(at) {
@@ -154,6 +167,18 @@ func (l *Lookups) World() call.World {
 		},
 		Password: l.password,
 	}
+}
+
+// askProgram has a program print a secret. That it has none is said in one text with what to do: it may be said in the run.
+func (l *Lookups) askProgram(request program.Request) (any, error) {
+	text, err := l.plan.Basis.O.Outside.Secret(request.Command, l.plan.Root)
+	if err == nil {
+		var v any
+		if v, err = request.Learn(l.plan.Secrets(), text); err == nil {
+			return v, nil
+		}
+	}
+	return nil, fmt.Errorf("no secret from `%s`: %w; run it yourself to see why, and unlock what it needs: it has no terminal here", request, err)
 }
 
 // sighting says whether the name of a file was found in the first steps of the plan.
