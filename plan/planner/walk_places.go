@@ -337,7 +337,7 @@ func (p *playsState) promise(t *playbook.Task, s *plan.Step, c *taskContext) {
 		return
 	}
 	k := p.CompileTask(t, c.chain)
-	if !p.WholeOf(t, k.Action).IsZero() {
+	if named := func(g plan.Arg) bool { return strings.Contains(g.Key, "{{") }; !p.WholeOf(t, k.Action).IsZero() || slices.ContainsFunc(k.Args, named) {
 		p.promiseNames(s, c, vars.AnyName)
 	}
 	for _, g := range k.Args {
