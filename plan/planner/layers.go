@@ -68,10 +68,9 @@ type evaluator struct {
 // variables makes the layers that frames are of: blocks and files of variables, parameters, items of loops.
 type variables struct {
 	evaluator
-	layers      map[layerKey]*vars.Layer
-	fileLayers  map[fileKey]*vars.Layer
-	taskLayers  map[taskKey]*vars.Layer
-	paramLayers map[taskKey]*vars.Layer
+	layers     map[layerKey]*vars.Layer
+	fileLayers map[fileKey]*vars.Layer
+	taskLayers map[taskKey]*vars.Layer
 }
 
 // fleet is the hosts: those of the inventory and others, with their facts and the way to them.

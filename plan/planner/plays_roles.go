@@ -48,13 +48,13 @@ func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role, needs 
 	if t.StepVars.Kind() == playbook.Map {
 		// What is included during the play is given its variables as parameters; to other roles they are those of a block.
 		if t.Dynamic {
-			in.params = p.paramsLayer(t, c.params, c.chain)
+			in.params = p.shareLayer(t, c.params, "include vars", c.chain)
 		} else {
 			in.block = p.shareLayer(t, c.block, "role vars", c.chain)
 		}
 	}
 	if t.RoleParams.Kind() == playbook.Map {
-		key := taskKey{t, in.params}
+		key := taskKey{t, in.params, "role params"}
 		l, ok := p.roleParams[key]
 		if !ok {
 			l = p.bindings.Lazy(t.RoleParams.Entries(), in.params, "role parameters", c.chain)

@@ -39,22 +39,11 @@ func (p *variables) shareLayer(t *playbook.Task, below *vars.Layer, from string,
 	if t.StepVars.Kind() != playbook.Map {
 		return below
 	}
-	key := taskKey{t, below}
+	key := taskKey{t, below, from}
 	if l, ok := p.taskLayers[key]; ok {
 		return l
 	}
 	l := p.bindings.Lazy(t.StepVars.Entries(), below, from, chain)
 	p.taskLayers[key] = l
-	return l
-}
-
-// paramsLayer are the variables that an include is given, upon others.
-func (p *variables) paramsLayer(t *playbook.Task, below *vars.Layer, chain []string) *vars.Layer {
-	key := taskKey{t, below}
-	if l, ok := p.paramLayers[key]; ok {
-		return l
-	}
-	l := p.bindings.Lazy(t.StepVars.Entries(), below, "include vars", chain)
-	p.paramLayers[key] = l
 	return l
 }

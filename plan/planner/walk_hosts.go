@@ -400,7 +400,11 @@ func (p *planner) importTasks(cs []*taskContext, t *playbook.Task) {
 		return
 	}
 	for _, c := range cs { // made for this task by deriveContexts
-		c.block = p.shareLayer(t, c.block, "import vars", c.chain)
+		if t.Old && slices.ContainsFunc(t.Keys, func(e playbook.Entry) bool { return e.Key == "vars" }) { // as with Ansible they count as those of include_tasks
+			c.params = p.shareLayer(t, c.params, "include vars", c.chain)
+		} else {
+			c.block = p.shareLayer(t, c.block, "import vars", c.chain)
+		}
 	}
 	// An import is static, as with Ansible: the first host answers for all of them.
 	p.selectHost(cs[0])
@@ -526,7 +530,7 @@ func (p *planner) applied(c *taskContext, t *playbook.Task) *taskContext {
 	in.depth, in.approves = c.depth, c.approves
 	if t.StepVars.Kind() == playbook.Map {
 		// As parameters: in Ansible's order they count above what set_fact and register have given.
-		in.params = p.paramsLayer(t, in.params, c.chain)
+		in.params = p.shareLayer(t, in.params, "include vars", c.chain)
 	}
 	in.inherit.NoLog = c.around.noLog(t) // hides what is inside too: its items would show there
 	if t.Apply.Kind() != playbook.Map {

@@ -21,7 +21,7 @@ func (p *planner) beginPlays(pb *playbook.Playbook) {
 	p.ReadPlays()
 	p.beginHosts()
 	p.fileLayers = map[fileKey]*vars.Layer{}
-	p.taskLayers, p.paramLayers = map[taskKey]*vars.Layer{}, map[taskKey]*vars.Layer{}
+	p.taskLayers = map[taskKey]*vars.Layer{}
 	p.scenes, p.roleParams = map[sceneKey]*vars.Scene{}, map[taskKey]*vars.Layer{}
 	p.plan.Dialect = dialect.Ansible
 	p.engine.Dialect = dialect.Ansible

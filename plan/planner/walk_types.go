@@ -260,9 +260,11 @@ func markUncertain(cs []*taskContext, since int) {
 	}
 }
 
+// taskKey is a task upon other layers.
 type taskKey struct {
 	of    *playbook.Task
 	below *vars.Layer
+	from  string
 }
 
 // hostlessPlay is a play that no host is for.
