@@ -223,7 +223,7 @@ func (b Playbook) connect(call *app.Invocation, o *plan.Options) error {
 	o.Outside.Pipe, o.Outside.Fetch, o.Outside.Plugin = call.Asker.Pipe, action.Fetch, call.Values.Ask
 	o.Outside.Python, o.Outside.Exports = app.AskPython(call.Python), (&app.Importer{Call: call}).Exports
 	o.Outside.Gather, o.Outside.Probe = call.Hosts.Gather, call.Hosts.Probe
-	call.KeepFacts(o)
+	call.KeepFacts(o, false)
 	call.Session.Ask = app.Plugins{Of: o, Moon: build.Version}.Asker(call)
 	o.Outside.RunInventory = func(path string, args ...string) ([]byte, error) {
 		return call.Session.Ask(context.Background(), path, args...)

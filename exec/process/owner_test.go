@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strings"
@@ -14,6 +15,7 @@ func TestOwned(t *testing.T) {
 		name, script string
 		most         int
 		stop         time.Duration // after which the context ends; 0: it does not
+		grace        time.Duration
 	}{
 		{name: "status", script: "echo out; echo err >&2; exit 3"},
 		{name: "killed", script: "kill -KILL $$"},
@@ -21,14 +23,14 @@ func TestOwned(t *testing.T) {
 		{name: "flood", script: "head -c 3000000 /dev/zero; sleep 60", most: 1000},
 		{name: "output held by a grandchild", script: "sleep 60 & echo out"},
 		{name: "grandchild that ends", script: "(sleep 0.2; echo late) & echo out"},
-		{name: "stopped", script: "echo out; sleep 60", stop: 100 * time.Millisecond},
-		{name: "stopped, and deaf to it", script: "trap '' INT TERM; echo out; sleep 60", stop: 100 * time.Millisecond},
+		{name: "stopped", script: "echo out; sleep 60", stop: 100 * time.Millisecond, grace: time.Minute}, // a busy machine is slow to end it
+		{name: "stopped, and deaf to it", script: "trap '' INT TERM; echo out; sleep 60", stop: 100 * time.Millisecond, grace: 200 * time.Millisecond},
 		{name: "no such program", script: ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			apart, _ := runAs(t, test.script, test.most, test.stop, false)
-			owned, turns := runAs(t, test.script, test.most, test.stop, true)
+			apart, _ := runAs(t, test.script, test.most, test.stop, cmp.Or(test.grace, 200*time.Millisecond), false)
+			owned, turns := runAs(t, test.script, test.most, test.stop, cmp.Or(test.grace, 200*time.Millisecond), true)
 			if owned != apart {
 				owned.out, apart.out = owned.out[:min(len(owned.out), 100)], apart.out[:min(len(apart.out), 100)]
 				t.Errorf("on the loop's thread:\n%+v\non its own:\n%+v", owned, apart)
@@ -52,7 +54,7 @@ type ended struct {
 	err     string
 }
 
-func runAs(t *testing.T, script string, most int, stop time.Duration, owned bool) (e ended, turns int) {
+func runAs(t *testing.T, script string, most int, stop, grace time.Duration, owned bool) (e ended, turns int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -65,7 +67,7 @@ func runAs(t *testing.T, script string, most int, stop time.Duration, owned bool
 		argv = []string{"/no/such/program"}
 	}
 	p := &Command{
-		Argv: argv, Env: os.Environ(), Dir: "/", Stdout: &stdout, Stderr: &stderr, Grace: 200 * time.Millisecond, Watch: func(Moment) {}, Most: most,
+		Argv: argv, Env: os.Environ(), Dir: "/", Stdout: &stdout, Stderr: &stderr, Grace: grace, Watch: func(Moment) {}, Most: most,
 	}
 	if owned {
 		bell, err := NewBell()

@@ -29,9 +29,9 @@ func KeepsFacts(kind string) bool {
 	return false
 }
 
-// KeepFacts has planning and runs use the files of facts that a plan's settings name, if they name any.
-func (call *Invocation) KeepFacts(o *plan.Options) {
-	caches := &factcache.Caches{Warn: func(text string) {
+// KeepFacts has planning and runs use the files of facts that a plan's settings name, if they name any: afresh, if what is kept is cleared.
+func (call *Invocation) KeepFacts(o *plan.Options, clears bool) {
+	caches := &factcache.Caches{Clears: clears, Warn: func(text string) {
 		if !call.Terminal.shown() {
 			fmt.Fprintf(call.Err, "moon: warning: %s\n", termtext.CleanName(text))
 		}

@@ -39,7 +39,7 @@ type hostFlags struct {
 	ModulePath    []string `short:"M" env:"-" placeholder:"DIR" help:"Additional module directories; may be given several times."`
 
 	AskPass    bool `short:"k" env:"-" hidden:""`
-	FlushCache bool `env:"-" hidden:""` // there is none: facts are asked for in every run
+	FlushCache bool `env:"-" help:"Clear the facts that are kept of the hosts (fact_caching)."`
 
 	ask        func([]plan.Prompt) (map[string]string, error) // what vars_prompt wants to know; nil: line by line
 	answered   map[string]string                              // what was answered before
@@ -264,7 +264,7 @@ func (f *hostFlags) reachable(o *plan.Options, call *app.Invocation, t *app.Trus
 		answers, f.unanswered = ask(list)
 		return answers, f.unanswered
 	}
-	call.KeepFacts(o)
+	call.KeepFacts(o, f.FlushCache)
 	call.Session.Ask = app.Plugins{Of: o, Moon: build.Version}.Asker(call)
 	o.Outside.RunInventory = func(path string, args ...string) ([]byte, error) {
 		return call.Session.Ask(context.Background(), path, args...)

@@ -25,6 +25,8 @@ type Caches struct {
 	Warn func(text string) // required
 	Now  func() time.Time  // nil: time.Now
 
+	Clears bool // what is kept of a host is cleared when it is asked for first
+
 	mu   sync.Mutex
 	open map[vars.FactFiles]*cache
 }
@@ -49,9 +51,28 @@ func (c *Caches) of(files vars.FactFiles) *cache {
 // Read gives the facts of a host under the names that they have as variables; nil if the host has none, or if they are too old.
 func (c *Caches) Read(files vars.FactFiles, host string) map[string]any {
 	one := c.of(files)
+	if c.Clears && one.isNew(host) {
+		if err := one.clear(host); err != nil {
+			c.Warn(err.Error())
+		}
+	}
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	return one.read(host)
+}
+
+// isNew reports, once, that a host was not asked for.
+func (c *cache) isNew(host string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asked[host] {
+		return false
+	}
+	if c.asked == nil {
+		c.asked = map[string]bool{}
+	}
+	c.asked[host] = true
+	return true
 }
 
 // cache is a directory with a file for each host.
@@ -62,6 +83,7 @@ type cache struct {
 	now  func() time.Time
 
 	mu    sync.Mutex
+	asked map[string]bool           // hosts, where what is kept is cleared
 	known map[string]map[string]any // what was read or written by this process, which does not become too old
 }
 
