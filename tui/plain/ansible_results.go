@@ -221,6 +221,12 @@ func (r *results) shownResult(step int, given map[string]any) map[string]any {
 	for _, key := range []string{"failed", "skipped", "duration_ms"} {
 		delete(m, key)
 	}
+	for key, v := range m {
+		// What is large is in a file of the run, and its record has the name of that.
+		if ref, _ := v.(map[string]any); len(ref) == 1 && ref["$blob"] != nil {
+			m[key] = "(too large to be shown here)"
+		}
+	}
 	// A task without retries has made one attempt, which is not worth saying.
 	if n, ok := m["attempts"]; ok && fmt.Sprint(n) == "1" && s.Retry.Max == 0 {
 		delete(m, "attempts")
