@@ -131,6 +131,8 @@ func (m rowWords) rowNote(step int, p *plan.Step, of *events.Step, f status.Stat
 			return pane.LackNote(m.MissingValue(step))
 		case p.Prediction == plan.WillSkip:
 			return "will skip"
+		case p.Open() && (p.Place.What == "keys" || p.Place.What == "host"):
+			return "?"
 		case p.Open(), p.AddsLate():
 			return m.Glyphs.Times + " ?" // as the row of a loop has its number of items
 		case p.Prediction == plan.MaySkip:

@@ -168,9 +168,12 @@ func (m StepPane) drawArguments(d *draw.Doc, p *plan.Step, ran bool) {
 		d.Field(p.Action, draw.Inked(themes.Dim, "arguments hidden: no_log"))
 		return
 	}
-	names := status.ArgNames(p)
+	names, action := status.ArgNames(p), p.Action
+	if p.Place != nil && (p.Place.What == "keys" || p.Place.What == "host") { // it loops over nothing
+		names, action = nil, "finds"
+	}
 	if len(names) == 0 {
-		d.Field(p.Action, draw.Inked(themes.Text, p.Summary))
+		d.Field(action, draw.Inked(themes.Text, p.Summary))
 	}
 	for i, name := range names {
 		value, after := plan.Display(p.Args[name])
