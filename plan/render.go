@@ -515,6 +515,26 @@ func (x *Export) Render(r *Renderer) any {
 	return v
 }
 
+// KnownEnvironment are the environment variables that a value gives, without those that need a name without a value. Nothing is reported.
+func KnownEnvironment(v playbook.Value, renderer func() *Renderer) map[string]string {
+	quiet := func() *Renderer {
+		r := renderer()
+		r.Report = nil
+		return r
+	}
+	if v.Kind() != playbook.Map {
+		return quiet().Environment(v)
+	}
+	env := map[string]string{}
+	for _, e := range v.Entries() {
+		r := quiet()
+		if got := r.Value(e.Value); !r.Failed && !r.Undefined && len(r.Missing) == 0 {
+			env[e.Key] = r.variable(value.Plain(value.Reveal(got)))
+		}
+	}
+	return env
+}
+
 // Environment renders a template that gives environment variables.
 func (r *Renderer) Environment(v playbook.Value) map[string]string {
 	got := r.Value(v)

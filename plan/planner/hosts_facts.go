@@ -97,14 +97,12 @@ func (p *fleet) gather(cs []*taskContext) {
 	}
 }
 
-// environmentOf is the environment of the tasks of a play on a host: facts are gathered by one of them. What is wrong with it is said where
-// tasks use it.
+// environmentOf is the environment of the tasks of a play on a host: facts are gathered by one of them. As with Ansible, it is without what
+// is made of facts. What is wrong with it is said where tasks use it.
 func (p *fleet) environmentOf(c *taskContext) (list []map[string]string) {
 	p.names = c.on.Names
 	for _, v := range c.env {
-		r := p.rendererAt(c)
-		r.Report = nil
-		list = append(list, r.Environment(v))
+		list = append(list, plan.KnownEnvironment(v, func() *plan.Renderer { return p.rendererAt(c) }))
 	}
 	return list
 }

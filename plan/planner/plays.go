@@ -11,6 +11,7 @@ import (
 	"moon/plan"
 	"moon/plan/inventory"
 	"moon/plan/loops"
+	"moon/plan/planner/connect"
 	"moon/plan/planner/pointless"
 	"moon/plan/planner/varsdir"
 	"moon/plan/playbook"
@@ -146,7 +147,13 @@ func (p *playsState) batches(pl *playbook.Play, all []*plannedHost, r *plan.Rend
 
 // always are the contexts for what no tag leaves out.
 func (p *playsState) always(cs []*taskContext) []*taskContext {
-	return altered(cs, func(c *taskContext) { c.tags, c.env = append(slices.Clip(c.tags), "always"), nil })
+	return altered(cs, func(c *taskContext) {
+		known := c.env
+		if c.tags, c.env = append(slices.Clip(c.tags), "always"), nil; c.on.State == vars.FactsPromised && len(known) > 0 {
+			c.env = known
+			c.env = connect.AsWritten(p.environmentOf(c), c.pos)
+		}
+	})
 }
 
 // varsFiles reads the files of variables of a play, which may be others for each host.

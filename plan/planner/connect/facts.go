@@ -3,8 +3,10 @@ package connect
 import (
 	"maps"
 
+	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/inventory"
+	"moon/plan/playbook"
 	"moon/plan/vars"
 )
 
@@ -66,4 +68,19 @@ func (c *Connector) stored(name string) map[string]any {
 	}
 	c.o.Facts.Stored[name] = c.o.Outside.StoredFacts(c.o.Mode.FactFiles, name)
 	return c.o.Facts.Stored[name]
+}
+
+// AsWritten is an environment whose values are known, as a task has one.
+func AsWritten(list []map[string]string, at diag.Pos) []playbook.Value {
+	written := make([]playbook.Value, len(list))
+	for i, env := range list {
+		var entries []playbook.Entry
+		for _, name := range plan.SortedKeys(env) {
+			if v, err := playbook.WrittenData(at, env[name]); err == nil { // it is a text
+				entries = append(entries, playbook.Entry{Key: name, Pos: at, Value: v})
+			}
+		}
+		written[i] = playbook.WrittenMap(at, entries...)
+	}
+	return written
 }
