@@ -315,7 +315,16 @@ type Judgement struct {
 // Judge evaluates changed_when, failed_when, until and ignore_errors over a result. The result is visible as `result`,
 // under the registered name, and by its fields.
 func (b *Bound) Judge(result map[string]any) (Judgement, error) {
-	return b.judge(b.namesOf(result))
+	return b.judge(b.namesOf(result), func(j Judgement) map[string]any {
+		judged := maps.Clone(result)
+		if j.Changed != nil {
+			judged["changed"] = *j.Changed
+		}
+		if j.Failed != nil {
+			judged["failed"] = *j.Failed
+		}
+		return b.namesOf(judged)
+	})
 }
 
 // JudgeDry is Judge for a dry run: of what it has not found out, or has no field for, nothing is known, and a condition on that
@@ -327,7 +336,7 @@ func (b *Bound) JudgeDry(result map[string]any, found bool) Judgement {
 			names[name] = value.Unknown{}
 		}
 	}
-	j, _ := b.judge(names) // a mistake shows when the step really runs
+	j, _ := b.judge(names, func(Judgement) map[string]any { return names }) // a mistake shows when the step really runs
 	j.Open = j.Changed == nil && len(b.Step.Task.Changed) > 0
 	return j
 }
@@ -351,7 +360,9 @@ func (b *Bound) namesOf(result map[string]any) map[string]any {
 	return names
 }
 
-func (b *Bound) judge(names map[string]any) (Judgement, error) {
+// judge asks the conditions: those on the result, and `until` on what judged says the result is with their verdicts. A command that counts
+// as failed is tried again.
+func (b *Bound) judge(names map[string]any, judged func(Judgement) map[string]any) (Judgement, error) {
 	k := b.Step.Task
 	var j Judgement
 	// A copy: outside of these conditions the result must not become a variable.
@@ -376,6 +387,9 @@ func (b *Bound) judge(names map[string]any) (Judgement, error) {
 	errs = append(errs, named("changed_when", err))
 	j.Failed, j.Because, err = decide(k.Failed)
 	errs = append(errs, named("failed_when", err))
+	if len(k.Until) > 0 && len(k.Changed)+len(k.Failed) > 0 {
+		with.Extra = judged(j)
+	}
 	j.Until, _, err = decide(k.Until)
 	errs = append(errs, named("until", err))
 	ignore, _, err := decide(k.Ignore)
